@@ -1,0 +1,57 @@
+"""webfetch: web search for LLM agents that you run yourself. This is the public face."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from .app import Webfetch
+    from .errors import AllEnginesFailed, BadQuery, ConfigError, WebfetchError
+    from .models import Chunk, Document, Freshness, SearchHit, SearchResult
+    from .settings import Settings
+
+_FACE = {
+    "Webfetch": "app",
+    "Settings": "settings",
+    "AllEnginesFailed": "errors",
+    "BadQuery": "errors",
+    "ConfigError": "errors",
+    "WebfetchError": "errors",
+    "Chunk": "models",
+    "Document": "models",
+    "Freshness": "models",
+    "SearchHit": "models",
+    "SearchResult": "models",
+}
+
+__all__ = [
+    "AllEnginesFailed",
+    "BadQuery",
+    "Chunk",
+    "ConfigError",
+    "Document",
+    "Freshness",
+    "SearchHit",
+    "SearchResult",
+    "Settings",
+    "Webfetch",
+    "WebfetchError",
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # Lazy, so that `import webfetch_core` costs a millisecond wherever only a part is needed.
+    if name in _FACE:
+        from importlib import import_module
+
+        value = getattr(import_module(f".{_FACE[name]}", __name__), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,140 @@
+"""The hooks, in the order in which a host meets them. Plugins declare; the core calls.
+
+Provider hooks are asked once per ``Webfetch`` and answer with records; nothing heavy happens in
+them. Hooks only ever gain optional arguments within one API major.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Protocol, TextIO
+
+from attrs import frozen
+
+from .markers import hookspec
+from .providers import PluginContext, Provider
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from .events import Event
+    from .stages import (
+        LLM,
+        Cache,
+        Compressor,
+        Extractor,
+        Fetcher,
+        FreshnessClassifier,
+        QueryMatcher,
+        Ranker,
+        SearchEngine,
+    )
+
+
+@frozen(kw_only=True)
+class HealthCheck:
+    """One line of ``webfetch doctor``. ``check()`` returns None when well, else what to do."""
+
+    name: str
+    check: Callable[[], str | None]
+
+
+class CommandSet(Protocol):
+    """Where a plugin adds its subcommands of ``webfetch``."""
+
+    def add(
+        self,
+        name: str,
+        *,
+        help: str,
+        configure: Callable[[ArgumentParser], None],
+        run: Callable[[Namespace, PluginContext, TextIO], int],
+    ) -> None:
+        """Add one subcommand.
+
+        Args:
+            name: must not be a command of the core or of another plugin.
+            help: one line for ``webfetch --help``.
+            configure: adds arguments (and nested subcommands) to the parser it is given.
+            run: gets the parsed arguments (``args.json`` and ``args.debug`` are always there), the
+                plugin's own context and stdout; returns the exit code. A WebfetchError that it
+                raises is shown with its fix and ends with the documented code.
+        """
+        ...
+
+
+# ---- providers: collect, once per Webfetch ------------------------------------------------------
+
+
+@hookspec
+def webfetch_search_engines() -> Iterable[Provider[SearchEngine]]:  # type: ignore[empty-body]
+    """Search engines."""
+
+
+@hookspec
+def webfetch_fetchers() -> Iterable[Provider[Fetcher]]:  # type: ignore[empty-body]
+    """Fetchers, by URL scheme."""
+
+
+@hookspec
+def webfetch_extractors() -> Iterable[Provider[Extractor]]:  # type: ignore[empty-body]
+    """Extractors, by media type."""
+
+
+@hookspec
+def webfetch_rankers() -> Iterable[Provider[Ranker]]:  # type: ignore[empty-body]
+    """Rankers: lexical, bi-encoder, cross-encoder."""
+
+
+@hookspec
+def webfetch_compressors() -> Iterable[Provider[Compressor]]:  # type: ignore[empty-body]
+    """Compressors; the first in order is used."""
+
+
+@hookspec
+def webfetch_caches() -> Iterable[Provider[Cache]]:  # type: ignore[empty-body]
+    """Stores of bytes; the first in order is used."""
+
+
+@hookspec
+def webfetch_query_matchers() -> Iterable[Provider[QueryMatcher]]:  # type: ignore[empty-body]
+    """Semantic query matchers; the first in order is used."""
+
+
+@hookspec
+def webfetch_freshness_classifiers() -> Iterable[Provider[FreshnessClassifier]]:  # type: ignore[empty-body]
+    """Freshness classifiers, asked in order until one answers."""
+
+
+@hookspec
+def webfetch_llms() -> Iterable[Provider[LLM]]:  # type: ignore[empty-body]
+    """Language models for structured extraction; the first in order is used."""
+
+
+# ---- policy and observation ---------------------------------------------------------------------
+
+
+@hookspec
+def webfetch_veto_url(url: str) -> str | None:
+    """Return why ``url`` must not be fetched, or None.
+
+    Asked before each fetch and each redirect. Any reason blocks; an exception blocks too.
+    """
+
+
+@hookspec
+def webfetch_event(event: Event) -> None:
+    """Observe what happens. Cannot change a result; an exception is logged and forgotten."""
+
+
+# ---- the command line ----------------------------------------------------------------------------
+
+
+@hookspec
+def webfetch_commands(commands: CommandSet) -> None:
+    """Add subcommands to ``webfetch`` by ``commands.add(...)``."""
+
+
+@hookspec
+def webfetch_health_checks() -> Iterable[HealthCheck]:  # type: ignore[empty-body]
+    """Checks for ``webfetch doctor``."""

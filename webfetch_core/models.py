@@ -1,0 +1,225 @@
+"""The records that cross a boundary: frozen, slotted, keyword-only, and small.
+
+Text is ``str`` in NFC as it came; times are seconds; ``deadline`` is an instant of the
+context's monotonic clock; ``published`` is an ISO 8601 date or date-time, or None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+from attrs import Factory, field, frozen
+
+SCHEMA_VERSION = 1
+"""Version of the JSON form of every record below (``schema_version`` in ``--json``)."""
+
+
+class Freshness(StrEnum):
+    """How fast the answer to a query goes stale; sets the cache's TTL and the engines' time filter."""
+
+    REALTIME = "realtime"
+    RECENT = "recent"
+    STABLE = "stable"
+
+
+class ProvenanceKind(StrEnum):
+    """Where a result comes from."""
+
+    FRESH = "fresh"
+    EXACT = "exact"
+    SEMANTIC = "semantic"
+    STALE = "stale"
+    FINDING = "finding"
+
+
+@frozen(kw_only=True)
+class SearchRequest:
+    """What an engine is asked. ``deadline`` is an instant on ``context.clock.monotonic()``."""
+
+    query: str
+    limit: int = 10
+    freshness: Freshness | None = None
+    include_domains: tuple[str, ...] = ()
+    exclude_domains: tuple[str, ...] = ()
+    language: str | None = None
+    country: str | None = None
+    deadline: float | None = None
+
+
+@frozen(kw_only=True)
+class SearchHit:
+    """One result of an engine. The core numbers ``rank`` (from 1) and stamps ``engine``.
+
+    After fusion ``engine`` is the best-ranked engine's name, ``rank`` the fused place, and
+    ``engines`` maps each engine that returned the page to its own rank.
+    """
+
+    url: str
+    title: str = ""
+    snippet: str = ""
+    rank: int = 0
+    engine: str = ""
+    published: str | None = None
+    score: float = 0.0
+    engines: Mapping[str, int] = Factory(dict)
+    extra: Mapping[str, Any] = Factory(dict)
+
+
+@frozen(kw_only=True)
+class FetchRequest:
+    """What a fetcher is asked. ``purpose`` is ``search`` (autonomous), ``user`` (named by a
+    person or model) or ``robots``."""
+
+    url: str
+    deadline: float | None = None
+    purpose: str = "search"
+
+
+@frozen(kw_only=True)
+class Page:
+    """Bytes as fetched, already inflated. Header names are lower case."""
+
+    url: str
+    body: bytes
+    final_url: str = ""
+    status: int = 200
+    headers: Mapping[str, str] = Factory(dict)
+    content_type: str = ""
+    fetched_by: str = ""
+    elapsed_s: float = 0.0
+
+
+@frozen(kw_only=True)
+class Document:
+    """The readable content of a page; ``text`` is Markdown.
+
+    ``flags`` are facts a reader should know (``hidden_text_removed``, ``metadata_only``, ...).
+    """
+
+    url: str
+    text: str
+    title: str = ""
+    page_type: str = ""
+    metadata: Mapping[str, str] = Factory(dict)
+    links: tuple[str, ...] = ()
+    published: str | None = None
+    flags: tuple[str, ...] = ()
+
+
+@frozen(kw_only=True)
+class Chunk:
+    """A passage of a document: ``text == document.text[start:end]`` at the time of chunking."""
+
+    text: str
+    url: str
+    title: str = ""
+    heading_path: tuple[str, ...] = ()
+    start: int = 0
+    end: int = 0
+    score: float = 0.0
+
+
+@frozen(kw_only=True)
+class Scored:
+    """A ranked passage: its index in the caller's list, its score and each step's own score."""
+
+    index: int
+    score: float
+    steps: Mapping[str, float] = Factory(dict)
+
+
+@frozen(kw_only=True)
+class Match:
+    """A cached query that asks the same thing. ``score`` is in [0, 1]."""
+
+    index: int
+    query: str
+    score: float
+    reason: str = ""
+
+
+@frozen(kw_only=True)
+class Attempt:
+    """One call of one provider, successful or not.
+
+    ``outcome`` is ``ok``, ``empty`` or an error's ``kind``; ``target`` is the URL for page
+    stages; ``count`` is the number of hits, bytes, chunks or passages, by stage.
+    """
+
+    stage: str
+    provider: str
+    outcome: str
+    reason: str = ""
+    elapsed_s: float = 0.0
+    count: int = 0
+    cost_usd: float = 0.0
+    target: str = ""
+
+
+@frozen(kw_only=True)
+class FailedUrl:
+    """A page that gave nothing, and why."""
+
+    url: str
+    kind: str
+    reason: str = ""
+
+
+@frozen(kw_only=True)
+class Span:
+    """One bar of the waterfall: seconds from the start of the request."""
+
+    stage: str
+    name: str
+    start_s: float
+    end_s: float
+    note: str = ""
+
+
+@frozen(kw_only=True)
+class Provenance:
+    """Where the result comes from; ``age_s`` counts from when it was fetched."""
+
+    kind: ProvenanceKind = ProvenanceKind.FRESH
+    matched_query: str = ""
+    age_s: float = 0.0
+    score: float = 1.0
+
+
+@frozen(kw_only=True)
+class SearchResult:
+    """What a search found: ranked chunks, best first, and everything that happened on the way."""
+
+    query: str
+    chunks: tuple[Chunk, ...] = ()
+    hits: tuple[SearchHit, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
+    failed_urls: tuple[FailedUrl, ...] = ()
+    provenance: Provenance = Provenance()
+    freshness: Freshness = Freshness.RECENT
+    partial: bool = False
+    elapsed_s: float = 0.0
+    trace: tuple[Span, ...] = ()
+    notes: tuple[str, ...] = ()
+    ranked_by: tuple[str, ...] = ()
+
+
+@frozen(kw_only=True)
+class Embeddings:
+    """Unit vectors as one float32 buffer, row after row: ``len(data) == 4 * rows * dim``."""
+
+    data: bytes = field(repr=False)
+    rows: int
+    dim: int
+    model_id: str = ""
+
+
+@frozen(kw_only=True)
+class CacheChange:
+    """A row of a cache space's change log. ``sequence`` grows by one with every write."""
+
+    sequence: int
+    key: bytes
+    deleted: bool = False

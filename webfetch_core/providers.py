@@ -1,0 +1,291 @@
+"""How a plugin declares what it provides, what that needs, and what it is given to work with."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, runtime_checkable
+
+from attrs import field, frozen
+
+from .models import Document, Embeddings, Page
+
+if TYPE_CHECKING:
+    from .stages import Cache
+
+T = TypeVar("T")
+
+NAME_PATTERN = re.compile(r"[a-z][a-z0-9_]*\Z")
+"""Provider names: lower case, digits and underscores, starting with a letter."""
+
+
+# ---- requirements ------------------------------------------------------------------------------
+
+
+@runtime_checkable
+class Requirement(Protocol):
+    """Something that must be there before a provider is built."""
+
+    def missing(self, environ: Mapping[str, str]) -> str | None:
+        """Return what is missing and how to get it, or None when all is well."""
+        ...
+
+
+@frozen
+class EnvKey:
+    """An environment variable that must be set and not blank. Its value is never shown."""
+
+    name: str
+
+    def missing(self, environ: Mapping[str, str]) -> str | None:
+        if environ.get(self.name, "").strip():
+            return None
+        return f"{self.name} is not set: set it to the key of your account"
+
+
+@frozen
+class Module:
+    """An importable module; ``install`` is what ``pip install`` takes to get it."""
+
+    name: str
+    install: str = ""
+
+    def missing(self, environ: Mapping[str, str]) -> str | None:
+        try:
+            found = importlib.util.find_spec(self.name) is not None
+        except (ImportError, ValueError):
+            found = False
+        return None if found else f"module {self.name} is missing: pip install {self.install or self.name}"
+
+
+@frozen
+class Executable:
+    """A program on the PATH; ``install`` says how to get it."""
+
+    name: str
+    install: str = ""
+
+    def missing(self, environ: Mapping[str, str]) -> str | None:
+        if shutil.which(self.name, path=environ.get("PATH")):
+            return None
+        return f"{self.name} is not on the PATH" + (f": {self.install}" if self.install else "")
+
+
+# ---- traits ------------------------------------------------------------------------------------
+
+
+@frozen(kw_only=True)
+class Traits:
+    """Facts of a provider that the core's policy reads. One subclass a stage."""
+
+
+@frozen(kw_only=True)
+class SearchTraits(Traits):
+    """``usd_per_1k`` is the list price of 1,000 calls in US dollars; ``network`` is False for an
+    engine that never leaves the machine."""
+
+    usd_per_1k: float = 0.0
+    max_limit: int = 100
+    max_query_chars: int | None = None
+    network: bool = True
+
+
+@frozen(kw_only=True)
+class FetchTraits(Traits):
+    """``schemes`` that it serves. Pages of a scheme other than http(s) are taken only from the
+    engines of the same plugin, and are not put into the page cache."""
+
+    schemes: tuple[str, ...] = ("http", "https")
+    renders_js: bool = False
+
+
+@frozen(kw_only=True)
+class ExtractTraits(Traits):
+    """Media types it takes: ``text/html``, ``text/*`` or ``*/*``; the most specific is tried first."""
+
+    content_types: tuple[str, ...] = ("text/html", "application/xhtml+xml")
+
+
+@frozen(kw_only=True)
+class RankTraits(Traits):
+    """``kind`` is ``lexical``, ``biencoder`` or ``crossencoder``."""
+
+    kind: str = "lexical"
+
+
+# ---- the provider ------------------------------------------------------------------------------
+
+
+def _valid_name(_: object, attribute: Any, value: object) -> None:
+    if not (isinstance(value, str) and NAME_PATTERN.match(value)):
+        raise ValueError(
+            f"{attribute.name} must be lower case letters, digits and underscores, starting with a letter; "
+            f"got {value!r}"
+        )
+
+
+def _positive(_: object, attribute: Any, value: Any) -> None:
+    if not value > 0:
+        raise ValueError(f"{attribute.name} must be greater than 0; got {value!r}")
+
+
+@frozen(kw_only=True)
+class Provider(Generic[T]):
+    """One thing that a plugin provides for one stage.
+
+    Attributes:
+        name: unique within its stage; what settings and reports call it.
+        build: ``build(settings, context)`` makes the object. Called once, on first use, in a
+            guarded thread; heavy libraries are imported inside it. May raise NotConfigured.
+        summary: one line for ``webfetch plugins``.
+        settings: the attrs class of the table ``[plugins.<plugin>]``; all fields have defaults.
+            An instance is passed to ``build`` (None without a class). The host of a field named
+            ``base_url`` is trusted by ``context.http``.
+        requires: what must be there before it is built.
+        traits: facts for the core's policy (SearchTraits, FetchTraits, ...).
+        priority: higher is tried or asked first; ties go by name.
+        timeout_s: longest time one call may take; the request's own deadline may be nearer.
+        max_concurrency: calls at the same time; a call that hangs keeps its slot.
+    """
+
+    name: str = field(validator=_valid_name)  # type: ignore[misc]
+    build: Callable[[Any, PluginContext], T]
+    summary: str = ""
+    settings: type | None = None
+    requires: tuple[Requirement, ...] = ()
+    traits: Traits | None = None
+    priority: int = 0
+    timeout_s: float = field(default=10.0, validator=_positive)
+    max_concurrency: int = field(default=4, validator=_positive)
+
+
+# ---- what a provider is given -------------------------------------------------------------------
+
+
+class Clock(Protocol):
+    """Time as a parameter."""
+
+    def monotonic(self) -> float:
+        """Seconds on a clock that never goes back; deadlines are instants of it."""
+        ...
+
+    def time(self) -> float:
+        """Seconds since the epoch; what the cache's ages are counted in."""
+        ...
+
+
+class HttpReply(Protocol):
+    """A complete reply of ``context.http``. The status is below 400."""
+
+    status: int
+    headers: Mapping[str, str]
+    url: str
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        """The body, decoded by its declared charset or as UTF-8; bad bytes replaced."""
+        ...
+
+    def json(self) -> Any:
+        """The body as JSON. Raises BadResponse with the status and the first safe characters."""
+        ...
+
+
+class Http(Protocol):
+    """The one way to the network. Every URL passes the guard; secrets are redacted in errors.
+
+    Statuses of 400 and above raise: 401/403 AuthFailed (Blocked for a bot wall), 402
+    QuotaExceeded, 429 RateLimited with ``Retry-After``, others BadResponse or Unavailable; the
+    error carries ``status`` and ``body`` for engines whose statuses mean something else. Nothing
+    is retried.
+    """
+
+    def get(
+        self,
+        url: str,
+        *,
+        params: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        deadline: float | None = None,
+        raise_for_status: bool = True,
+    ) -> HttpReply: ...
+
+    def post(
+        self,
+        url: str,
+        *,
+        json: Any = None,
+        data: Mapping[str, Any] | bytes | None = None,
+        params: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        deadline: float | None = None,
+        raise_for_status: bool = True,
+    ) -> HttpReply: ...
+
+    def fetch_page(self, url: str, *, headers: Mapping[str, str] | None = None, **limits: Any) -> Page:
+        """Fetch a page with every cap enforced while streaming, redirects re-checked at each hop.
+
+        Keyword limits: ``deadline``, ``max_bytes`` (inflated), ``max_wire_bytes``,
+        ``max_redirects``, ``min_bytes_per_s``. The status is not judged: the fetcher does that.
+        """
+        ...
+
+
+class PluginContext(Protocol):
+    """All that a provider shares with the rest. A member that nothing serves raises NotConfigured."""
+
+    @property
+    def plugin(self) -> str:
+        """The plugin's name, which is its settings table and the namespace of its data."""
+        ...
+
+    @property
+    def log(self) -> Any:
+        """A structlog logger over the stdlib's; it never prints by itself."""
+        ...
+
+    @property
+    def clock(self) -> Clock: ...
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The environment as the host was given it."""
+        ...
+
+    @property
+    def data_dir(self) -> Path:
+        """The plugin's own folder under WEBFETCH_HOME; made on first access."""
+        ...
+
+    @property
+    def http(self) -> Http: ...
+
+    @property
+    def models(self) -> Any:
+        """The model store."""
+        ...
+
+    def cache(self, space: str) -> Cache:
+        """The store, for the plugin's own space or one of the shared ones (``vectors``)."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> Embeddings:
+        """Unit vectors from the bi-encoder in use."""
+        ...
+
+    def score_pairs(self, query: str, passages: Sequence[str]) -> Sequence[float]:
+        """Scores from the best pairwise ranker in use (cross-encoder, else lexical)."""
+        ...
+
+    def extract(self, page: Page) -> Document | None:
+        """The document of a page, by the extractors in use."""
+        ...
+
+    @property
+    def workers(self) -> Any:
+        """The extraction workers (``submit(page) -> Future[Document | None]``)."""
+        ...

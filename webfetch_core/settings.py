@@ -1,0 +1,205 @@
+"""Settings: TOML, then environment, then flags; each value knows where it came from.
+
+A host builds ``Settings(...)`` and nothing is read from anywhere; ``Settings.load()`` is what the
+command line does. Unknown keys fail with the path of the key.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, Union
+
+from attrs import Factory, field, fields_dict, frozen
+from attrs.validators import ge, gt, in_, le
+
+from .errors import ConfigError
+
+Selection = Union[Literal["auto"], tuple[str, ...]]
+"""``auto`` takes every provider whose requirements hold; a list names providers, in order."""
+
+CONFIG_NAME = "webfetch.toml"
+ENV_PREFIX = "WEBFETCH_"
+_DAY = 86_400.0
+
+
+@frozen(kw_only=True)
+class NetSettings:
+    """The network. Hosts of ``allow_hosts`` may be private: names, addresses or CIDR ranges."""
+
+    allow_hosts: tuple[str, ...] = ()
+    ports: tuple[int, ...] = (80, 443, 8000, 8080, 8443)
+    use_env_proxies: bool = False
+    user_agent: str = ""
+    obey_robots: bool = True
+    per_host: int = field(default=4, validator=ge(1))
+
+
+@frozen(kw_only=True)
+class TtlSettings:
+    """Lifetimes in seconds, by freshness class; resolved when a row is read."""
+
+    realtime_s: float = field(default=900.0, validator=ge(0))
+    recent_s: float = field(default=7 * _DAY, validator=ge(0))
+    stable_s: float = field(default=90 * _DAY, validator=ge(0))
+    ceiling_s: float = field(default=90 * _DAY, validator=ge(0))
+    stale_factor: float = field(default=2.0, validator=ge(1))
+    negative_s: float = field(default=300.0, validator=ge(0))
+
+
+@frozen(kw_only=True)
+class ChunkSettings:
+    """Passages: ``chars`` at most each, ``overlap`` as a share of it."""
+
+    chars: int = field(default=400, validator=ge(1))
+    overlap: float = field(default=0.10, validator=[ge(0), le(0.5)])
+
+
+@frozen(kw_only=True)
+class RankingSettings:
+    """The cascade: ``shortlist`` passages go to the cross-encoder, ``keep`` come out."""
+
+    keep: int = field(default=5, validator=ge(1))
+    shortlist: int = field(default=30, validator=ge(1))
+    use_biencoder: bool = True
+    use_crossencoder: bool = True
+    fusion: str = field(default="rrf", validator=in_(("rrf", "zscore")))
+    per_source: int = field(default=3, validator=ge(1))
+    near_duplicate: float = field(default=0.85, validator=[gt(0), le(1)])
+
+
+@frozen(kw_only=True)
+class BudgetSettings:
+    """Characters of what is handed out (four to a token)."""
+
+    tool: int = field(default=8_000, validator=ge(200))
+    full: int = field(default=16_000, validator=ge(200))
+    extraction: int = field(default=6_000, validator=ge(200))
+    fetch: int = field(default=24_000, validator=ge(200))
+    compressed: int = field(default=1_100, validator=ge(100))
+
+
+@frozen(kw_only=True)
+class RenderSettings:
+    """How a result is written: one header per source or per chunk, host only or full URL."""
+
+    merge_sources: bool = True
+    header: str = field(default="host", validator=in_(("host", "url")))
+
+
+@frozen(kw_only=True)
+class Settings:
+    """Everything a user can set. Every field has a default; see docs/operating.md."""
+
+    search: Selection = "auto"
+    search_mode: str = field(default="fuse", validator=in_(("fuse", "fallback", "single")))
+    fetch: Selection = "auto"
+    extract: Selection = "auto"
+    rank: Selection = "auto"
+    compress: Selection = "auto"
+    cache: Selection = "auto"
+    match: Selection = "auto"
+    freshness: Selection = "auto"
+    llm: Selection = "auto"
+
+    limit: int = field(default=10, validator=[ge(1), le(100)])
+    deadline_s: float = field(default=8.0, validator=gt(0))
+    engine_timeout_s: float = field(default=4.0, validator=gt(0))
+    fetch_timeout_s: float = field(default=10.0, validator=gt(0))
+    fetch_workers: int = field(default=8, validator=ge(1))
+    extract_workers: int = field(default=2, validator=ge(0))
+    strict_plugins: bool = False
+
+    net: NetSettings = NetSettings()
+    ttl: TtlSettings = TtlSettings()
+    chunk: ChunkSettings = ChunkSettings()
+    ranking: RankingSettings = RankingSettings()
+    budget: BudgetSettings = BudgetSettings()
+    render: RenderSettings = RenderSettings()
+
+    home: str = ""
+    """Where data lives; empty means the platform's user data folder."""
+    cache_db: str = ""
+    """Path of the cache; empty means ``<home>/cache``."""
+
+    allow_plugins: tuple[str, ...] | None = None
+    """Only these plugins are imported; None means all."""
+    block_plugins: tuple[str, ...] = ()
+    """These plugins are never imported."""
+    plugins: Mapping[str, Mapping[str, Any]] = Factory(dict)
+    """The tables ``[plugins.<plugin>]``, as read; the catalog checks each against its class."""
+
+    origins: Mapping[str, str] = field(factory=dict, eq=False, repr=False)
+    """Where each value that is not a default came from, by dotted key. Not a setting."""
+
+    @property
+    def home_dir(self) -> Path:
+        """The data folder; not created here."""
+        return Path(self.home).expanduser() if self.home else default_home(os.environ)
+
+    @classmethod
+    def load(
+        cls,
+        environ: Mapping[str, str] | None = None,
+        *,
+        cwd: Path | None = None,
+        config: Path | None = None,
+        overrides: Mapping[str, Any] | None = None,
+    ) -> Settings:
+        """Read every layer: defaults, the user's file, ``webfetch.toml`` here, environment, overrides.
+
+        Args:
+            environ: the environment; the process's own by default.
+            cwd: where ``webfetch.toml`` is looked for.
+            config: read this file alone instead of the two usual ones.
+            overrides: dotted keys and their values (flags); they win.
+
+        Raises:
+            ConfigError: with the path of the key, where it came from, and what would be right.
+        """
+        from . import settings_load
+
+        return settings_load.load(
+            os.environ if environ is None else environ, cwd or Path.cwd(), config, overrides or {}
+        )
+
+
+def default_home(environ: Mapping[str, str]) -> Path:
+    """The platform's folder for a user's data."""
+    if sys.platform == "win32":
+        return Path(environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "webfetch"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "webfetch"
+    return Path(environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "webfetch"
+
+
+def default_config(environ: Mapping[str, str]) -> Path:
+    """The user's configuration file."""
+    if sys.platform == "win32":
+        return Path(environ.get("APPDATA") or Path.home() / "AppData" / "Roaming") / "webfetch" / CONFIG_NAME
+    if sys.platform == "darwin":
+        return default_home(environ) / CONFIG_NAME
+    return Path(environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "webfetch" / CONFIG_NAME
+
+
+def setting_names() -> tuple[str, ...]:
+    """Top-level keys that a file may have."""
+    return tuple(name for name in fields_dict(Settings) if name != "origins")
+
+
+__all__ = [
+    "CONFIG_NAME",
+    "BudgetSettings",
+    "ChunkSettings",
+    "ConfigError",
+    "NetSettings",
+    "RankingSettings",
+    "RenderSettings",
+    "Selection",
+    "Settings",
+    "TtlSettings",
+    "default_config",
+    "default_home",
+]
