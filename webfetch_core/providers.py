@@ -119,7 +119,7 @@ class RankTraits(Traits):
 # ---- the provider ------------------------------------------------------------------------------
 
 
-def _valid_name(_: object, attribute: Any, value: object) -> None:
+def _valid_name(_: Any, attribute: Any, value: Any) -> None:
     if not (isinstance(value, str) and NAME_PATTERN.match(value)):
         raise ValueError(
             f"{attribute.name} must be lower case letters, digits and underscores, starting with a letter; "
@@ -127,7 +127,7 @@ def _valid_name(_: object, attribute: Any, value: object) -> None:
         )
 
 
-def _positive(_: object, attribute: Any, value: Any) -> None:
+def _positive(_: Any, attribute: Any, value: Any) -> None:
     if not value > 0:
         raise ValueError(f"{attribute.name} must be greater than 0; got {value!r}")
 
@@ -151,7 +151,7 @@ class Provider(Generic[T]):
         max_concurrency: calls at the same time; a call that hangs keeps its slot.
     """
 
-    name: str = field(validator=_valid_name)  # type: ignore[misc]
+    name: str = field(validator=_valid_name)
     build: Callable[[Any, PluginContext], T]
     summary: str = ""
     settings: type | None = None
