@@ -1,0 +1,266 @@
+"""Calling a provider: in its own thread, under its slots, its breaker and a deadline.
+
+Whatever a provider does, a call returns by its deadline with a value that keeps the stage's
+contract or with a WebfetchError that says what happened. A call that is left behind keeps its
+slot, so a provider that hangs can exhaust only itself.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from typing import Any, TypeVar
+
+from ..errors import (
+    Benched,
+    Busy,
+    ContractViolation,
+    NotConfigured,
+    ProviderError,
+    RateLimited,
+    TimedOut,
+    WebfetchError,
+    counts_against_breaker,
+)
+from ..log import get_logger
+from ..providers import Clock, PluginContext
+from ..registry.catalog import Entry
+from ..registry.manager import describe
+from .breaker import Breaker
+from .deadline import Deadline
+from .emitter import Scope
+
+_log = get_logger("calls")
+T = TypeVar("T")
+
+
+class Handle:
+    """A provider at run time: built on first use, once."""
+
+    def __init__(self, entry: Entry, make_context: Callable[[Entry], PluginContext], clock: Clock) -> None:
+        self.entry = entry
+        self.breaker = Breaker(clock)
+        self.off_reason = ""
+        """Why it declined when it was built; empty otherwise."""
+        self.slots = threading.BoundedSemaphore(entry.provider.max_concurrency)
+        self._make_context = make_context
+        self._building = threading.Lock()
+        self._built: Any = None
+
+    @property
+    def stage(self) -> str:
+        return self.entry.stage
+
+    @property
+    def name(self) -> str:
+        return self.entry.name
+
+    @property
+    def built(self) -> Any:
+        """The object, or None when it was not built yet."""
+        return self._built
+
+    def instance(self, deadline: Deadline) -> Any:
+        """The provider's object, built now if need be.
+
+        Raises:
+            NotConfigured: it declines.
+            TimedOut: another thread is still building it at the deadline.
+        """
+        if self._built is None:
+            if not self._building.acquire(timeout=deadline.remaining()):
+                raise TimedOut(f"{self.name} is still starting")
+            try:
+                if self._built is None:
+                    self._built = self._build()
+            finally:
+                self._building.release()
+        return self._built
+
+    def _build(self) -> Any:
+        if self.off_reason:
+            raise NotConfigured(self.off_reason)
+        try:
+            built = self.entry.provider.build(self.entry.settings, self._make_context(self.entry))
+        except NotConfigured as exc:
+            self.off_reason = str(exc)
+            raise
+        if built is None:
+            raise ContractViolation(f"{self.name}: build returned None")
+        return built
+
+    def close(self) -> None:
+        """Let the object release what it holds, if it was built and wants to."""
+        built, self._built = self._built, None
+        closing = getattr(built, "close", None)
+        if callable(closing):
+            closing()
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _one(_: Any) -> int:
+    return 1
+
+
+class Caller:
+    """Makes the calls of one ``Webfetch``."""
+
+    def __init__(self, clock: Clock, *, strict: bool = False) -> None:
+        self._clock = clock
+        self._strict = strict
+        self._lock = threading.Lock()
+        self._abandoned = 0
+
+    @property
+    def abandoned(self) -> int:
+        """Calls that were left behind and still run."""
+        with self._lock:
+            return self._abandoned
+
+    def call(
+        self,
+        handle: Handle,
+        work: Callable[[Any], T],
+        *,
+        scope: Scope,
+        deadline: Deadline,
+        target: str = "",
+        check: Callable[[Any], Any] = _same,
+        count: Callable[[Any], int] = _one,
+        detached: bool = True,
+    ) -> Any:
+        """Run ``work(instance)`` and return ``check(value)`` by ``deadline`` or the provider's limit.
+
+        Args:
+            check: validates the reply; what it raises is the provider's fault.
+            count: what the attempt counts (hits, bytes, passages).
+            detached: False runs in the calling thread, for calls that cannot hang and must be
+                quick, or whose caller is itself in a thread that may be left behind.
+
+        Raises:
+            WebfetchError: what happened, after it was recorded as an attempt.
+        """
+        limit = deadline.within(handle.entry.provider.timeout_s)
+        started = self._clock.monotonic()
+        about = {"stage": handle.stage, "provider": handle.name, "target": target}
+        scope.emit("call.started", **about)
+        try:
+            value = check(self._guarded(handle, work, limit, detached))
+        except BaseException as exc:
+            error = self._translate(handle, exc)
+            self._judge(handle, error, exc, scope)
+            scope.emit(
+                "call.finished",
+                **about,
+                outcome=error.kind,
+                reason=str(error),
+                elapsed_s=self._clock.monotonic() - started,
+            )
+            if self._strict and not isinstance(exc, WebfetchError):
+                raise
+            raise error from (None if error is exc else exc)
+        if handle.breaker.record_success():
+            scope.emit("breaker.closed", stage=handle.stage, provider=handle.name)
+        counted = count(value)
+        scope.emit(
+            "call.finished",
+            **about,
+            outcome="ok" if counted else "empty",
+            elapsed_s=self._clock.monotonic() - started,
+            count=counted,
+            cost_usd=getattr(handle.entry.provider.traits, "usd_per_1k", 0.0) / 1000,
+        )
+        return value
+
+    # ---- the call itself ------------------------------------------------------------------------
+
+    def _guarded(self, handle: Handle, work: Callable[[Any], T], limit: Deadline, detached: bool) -> T:
+        if handle.off_reason:
+            raise NotConfigured(handle.off_reason)
+        if not handle.breaker.admit():
+            raise Benched(f"{handle.name}: {handle.breaker.reason}")
+        if not handle.slots.acquire(timeout=limit.remaining()):
+            raise Busy(
+                f"{handle.name}: all {handle.entry.provider.max_concurrency} slots are taken by earlier calls"
+            )
+        if not detached:
+            try:
+                return work(handle.instance(limit))
+            finally:
+                handle.slots.release()
+        return self._detached(handle, work, limit)
+
+    def _detached(self, handle: Handle, work: Callable[[Any], T], limit: Deadline) -> T:
+        future: Future[T] = Future()
+        left_behind = threading.Event()
+
+        def body() -> None:
+            try:
+                result = work(handle.instance(limit))
+            except BaseException as exc:
+                self._after(handle, left_behind, exc)
+                future.set_exception(exc)
+            else:
+                self._after(handle, left_behind, None)
+                future.set_result(result)
+
+        thread = threading.Thread(target=body, name=f"webfetch-{handle.stage}-{handle.name}", daemon=True)
+        thread.start()
+        try:
+            return future.result(timeout=limit.remaining())
+        except FutureTimeout:
+            if future.done():  # it ended in this very moment, or itself raised a TimeoutError
+                return future.result()
+            with self._lock:
+                self._abandoned += 1
+            left_behind.set()
+            raise TimedOut(f"{handle.name} did not answer in time") from None
+
+    def _after(self, handle: Handle, left_behind: threading.Event, exc: BaseException | None) -> None:
+        handle.slots.release()
+        if left_behind.is_set():
+            with self._lock:
+                self._abandoned -= 1
+            # Too late for its caller, but still news of the provider: it said when to come back.
+            if isinstance(exc, RateLimited):
+                handle.breaker.record_failure(str(exc), retry_after_s=exc.retry_after_s)
+
+    # ---- what became of it ----------------------------------------------------------------------
+
+    def _translate(self, handle: Handle, exc: BaseException) -> WebfetchError:
+        if isinstance(exc, WebfetchError):
+            return exc
+        if isinstance(exc, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
+            raise exc
+        if isinstance(exc, TimeoutError):
+            return TimedOut(f"{handle.name}: {describe(exc)}")
+        _log.warning(
+            "provider.raised",
+            stage=handle.stage,
+            provider=handle.name,
+            plugin=handle.entry.plugin,
+            dist=handle.entry.dist,
+            version=handle.entry.version,
+            exc_info=exc,
+        )
+        origin = " ".join(x for x in (handle.entry.dist or handle.entry.plugin, handle.entry.version) if x)
+        return ProviderError(f"{handle.name} ({origin}) raised {describe(exc)}")
+
+    def _judge(self, handle: Handle, error: WebfetchError, exc: BaseException, scope: Scope) -> None:
+        if isinstance(error, (Benched, Busy)) or handle.off_reason:
+            if isinstance(error, Busy):
+                handle.breaker.record_neutral()
+            return
+        if not counts_against_breaker(handle.stage, error if isinstance(exc, WebfetchError) else exc):
+            handle.breaker.record_neutral()
+            return
+        retry_after = error.retry_after_s if isinstance(error, RateLimited) else None
+        if handle.breaker.record_failure(str(error), retry_after_s=retry_after):
+            scope.emit(
+                "breaker.opened", stage=handle.stage, provider=handle.name, reason=handle.breaker.reason
+            )

@@ -1,0 +1,150 @@
+"""Checking what providers return, before anything else sees it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Any
+from urllib.parse import urlsplit
+
+from attrs import evolve
+
+from ..errors import ContractViolation
+from ..models import Chunk, Document, Embeddings, Match, Page, SearchHit, SearchRequest
+
+MAX_URL_CHARS = 8_192
+MAX_TEXT_CHARS = 20_000
+"""Longest title or snippet that is kept whole."""
+
+# Unicode tag characters and bidi overrides carry text that a reader cannot see (CVE-2021-42574).
+_INVISIBLE = re.compile("[\U000e0000-\U000e007f\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff]")
+
+
+def visible(text: str) -> str:
+    """``text`` without characters that only a machine would read."""
+    return _INVISIBLE.sub("", text)
+
+
+def listed(value: Any, what: str, limit: int) -> list[Any]:
+    """``value`` as a list of at most ``limit`` items; strings, mappings and scalars are refused."""
+    if isinstance(value, (str, bytes, dict)) or not isinstance(value, Iterable):
+        raise ContractViolation(f"returned {type(value).__name__} where a list of {what} belongs")
+    return list(islice(value, limit))
+
+
+def check_hits(
+    value: Any, request: SearchRequest, engine: str, schemes: Sequence[str] = ()
+) -> tuple[SearchHit, ...]:
+    """Number and stamp an engine's hits; ones without a usable URL are dropped.
+
+    Args:
+        schemes: what the engine's plugin can fetch itself beside http and https.
+
+    Raises:
+        ContractViolation: not hits at all, or none of them usable.
+    """
+    rows = listed(value, "SearchHit", max(request.limit, 1) * 5)
+    good: list[SearchHit] = []
+    seen: set[str] = set()
+    for row in rows:
+        if not isinstance(row, SearchHit):
+            raise ContractViolation(f"returned a {type(row).__name__} where a SearchHit belongs")
+        if not usable_url(row.url, ("http", "https", *schemes)) or row.url in seen:
+            continue
+        seen.add(row.url)
+        good.append(
+            evolve(
+                row,
+                title=_text(row.title),
+                snippet=_text(row.snippet),
+                rank=len(good) + 1,
+                engine=engine,
+                engines={engine: len(good) + 1},
+            )
+        )
+        if len(good) == request.limit:
+            break
+    if rows and not good:
+        raise ContractViolation(f"none of its {len(rows)} hits has a usable URL")
+    return tuple(good)
+
+
+def usable_url(url: Any, schemes: Sequence[str]) -> bool:
+    """Whether ``url`` is an absolute URL of one of ``schemes`` that could be fetched at all."""
+    if not isinstance(url, str) or not url or len(url) > MAX_URL_CHARS:
+        return False
+    if any(c <= " " or c == "\x7f" for c in url):
+        return False
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in schemes and bool(
+            parts.hostname if parts.scheme.startswith("http") else parts.path
+        )
+    except ValueError:
+        return False
+
+
+def _text(value: Any) -> str:
+    return visible(value)[:MAX_TEXT_CHARS] if isinstance(value, str) else ""
+
+
+def check_page(value: Any) -> Page:
+    """Raises ContractViolation unless ``value`` is a Page with bytes in it."""
+    if not isinstance(value, Page) or not isinstance(value.body, bytes):
+        raise ContractViolation(f"returned {type(value).__name__} where a Page with a bytes body belongs")
+    return value
+
+
+def check_document(value: Any) -> Document | None:
+    """Raises ContractViolation unless ``value`` is a Document or None; blank ones count as None."""
+    if value is None:
+        return None
+    if not isinstance(value, Document) or not isinstance(value.text, str):
+        raise ContractViolation(f"returned {type(value).__name__} where a Document belongs")
+    return value if value.text.strip() else None
+
+
+def check_scores(value: Any, n: int) -> tuple[float, ...]:
+    """Raises ContractViolation unless ``value`` is ``n`` finite numbers."""
+    scores = listed(value, "scores", n + 1)
+    if len(scores) != n:
+        raise ContractViolation(
+            f"returned {len(scores)}{'+' if len(scores) > n else ''} scores for {n} passages"
+        )
+    try:
+        numbers = tuple(float(s) for s in scores)
+    except (TypeError, ValueError):
+        raise ContractViolation("returned scores that are not numbers") from None
+    if not all(math.isfinite(s) for s in numbers):
+        raise ContractViolation("returned scores that are not finite")
+    return numbers
+
+
+def check_embeddings(value: Any, n: int) -> Embeddings:
+    """Raises ContractViolation unless ``value`` holds ``n`` vectors in a buffer of the right size."""
+    if not isinstance(value, Embeddings) or value.rows != n or len(value.data) != 4 * value.rows * value.dim:
+        raise ContractViolation(f"returned {type(value).__name__} where embeddings of {n} texts belong")
+    return value
+
+
+def check_compressed(value: Any, given: Sequence[Chunk], budget: int) -> tuple[Chunk, ...]:
+    """Raises ContractViolation unless ``value`` is chunks of the given sources within the budget."""
+    chunks = listed(value, "Chunk", len(given) + 1)
+    urls = {c.url for c in given}
+    if len(chunks) > len(given) or not all(isinstance(c, Chunk) and c.url in urls for c in chunks):
+        raise ContractViolation("returned chunks that it was not given")
+    total = sum(len(c.text) for c in chunks)
+    if total > budget:
+        raise ContractViolation(f"returned {total} characters for a budget of {budget}")
+    return tuple(chunks)
+
+
+def check_match(value: Any, n: int) -> Match | None:
+    """Raises ContractViolation unless ``value`` is None or a Match with an index below ``n``."""
+    if value is None:
+        return None
+    if not isinstance(value, Match) or not 0 <= value.index < n or not math.isfinite(value.score):
+        raise ContractViolation(f"returned {type(value).__name__} where a Match of {n} candidates belongs")
+    return value
