@@ -1,0 +1,164 @@
+"""Looking after the cache: counters that survive, and listing, showing and purging rows."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from attrs import frozen
+
+from ..models import Freshness, ProvenanceKind
+from ..stages import Cache
+from .cache_rows import (
+    NEGATIVE,
+    PAGES,
+    QUERIES,
+    STATS,
+    VECTORS,
+    Row,
+    decode_row,
+    freshness_of,
+    normalise_query,
+)
+from .caching import CachedResult, OnError, TolerantStore, cached_result
+
+DISPOSABLE = (QUERIES, PAGES, NEGATIVE, VECTORS)
+"""Spaces that a purge without a name empties: all can be had again. Counters and findings cannot."""
+
+
+# ---- counters ------------------------------------------------------------------------------------
+
+
+class Counters:
+    """Sums that many processes add to. A store of bytes has no atomic add, so each process keeps
+    its own row (no two ever write the same one) and reading adds the rows up."""
+
+    def __init__(self, cache: Cache | TolerantStore | None, on_error: OnError | None = None) -> None:
+        self._store = TolerantStore.over(cache, on_error)
+        self._lock = threading.Lock()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._pid = os.getpid()
+        self._key = f"counter/{uuid.uuid4().hex}".encode()
+        self._own: Counter[str] = Counter()
+
+    def bump(self, name: str, n: int = 1) -> None:
+        """Add to one counter."""
+        self.bump_many({name: n})
+
+    def bump_many(self, counts: Mapping[str, int]) -> None:
+        """Add to several counters in one write."""
+        with self._lock:
+            if self._pid != os.getpid():
+                self._begin()  # after a fork: the parent goes on with the row that was copied
+            self._own.update(counts)
+            self._store.put(STATS, self._key, json.dumps(self._own).encode())
+
+    def session(self) -> dict[str, int]:
+        """Return what this object counted."""
+        with self._lock:
+            return dict(self._own) if self._pid == os.getpid() else {}
+
+    def lifetime(self) -> dict[str, int]:
+        """Return the sums over every process there has been."""
+        total: Counter[str] = Counter()
+        with self._lock:
+            seen = Counter(self._own) if self._pid == os.getpid() else Counter()
+            for key, value in self._store.scan(STATS):
+                if key.startswith(b"counter/") and key != self._key:
+                    total.update(_counts(value))
+            return dict(total + seen)
+
+
+def _counts(value: bytes) -> dict[str, int]:
+    try:
+        return {str(k): v for k, v in json.loads(value).items() if type(v) is int}
+    except (ValueError, AttributeError):
+        return {}
+
+
+# ---- rows ----------------------------------------------------------------------------------------
+
+
+@frozen(kw_only=True)
+class QueryRow:
+    """One line of ``webfetch cache list``. ``key`` is in hexadecimal."""
+
+    key: str
+    query: str
+    age_s: float
+    freshness: Freshness
+    chunks: int
+
+
+def list_queries(cache: Cache, now: float) -> Iterator[QueryRow]:
+    """Yield the cached searches, youngest first. ``now`` is in seconds since the epoch."""
+    rows = [(key, row) for key, value in cache.scan(QUERIES) if (row := decode_row(value))]
+    for key, row in sorted(rows, key=lambda pair: -pair[1].at):
+        chunks = row.facts.get("chunks")
+        yield QueryRow(
+            key=key.hex(),
+            query=str(row.facts.get("query", "")),
+            age_s=max(now - row.at, 0.0),
+            freshness=freshness_of(row),
+            chunks=chunks if isinstance(chunks, int) else 0,
+        )
+
+
+def show(cache: Cache, which: str, now: float) -> list[CachedResult]:
+    """Return the cached results of a query, or of a key's first 8 or more hexadecimal digits.
+
+    One query may have several: other engines, limits or filters.
+    """
+    found = [
+        cached_result(row, max(now - row.at, 0.0), ProvenanceKind.EXACT)
+        for key, value in cache.scan(QUERIES)
+        if (row := decode_row(value)) and (_asks(row, which) or _is_key(key, which))
+    ]
+    return sorted((r for r in found if r), key=lambda r: r.age_s)
+
+
+def purge(
+    cache: Cache,
+    *,
+    now: float,
+    space: str | None = None,
+    older_than_s: float | None = None,
+    query: str | None = None,
+) -> int:
+    """Delete rows and return how many; conditions narrow each other.
+
+    Args:
+        space: only this one; by default every space that can be filled again (``DISPOSABLE``).
+        older_than_s: only rows of at least this age; rows that carry no time are kept.
+        query: only searches for this query, or for a key as in :func:`show`.
+    """
+    if query is not None:
+        spaces: tuple[str, ...] = (QUERIES,) if space in (None, QUERIES) else ()
+    else:
+        spaces = DISPOSABLE if space is None else (space,)
+    if older_than_s is None and query is None:
+        return sum(cache.clear(name) for name in spaces)
+    count = 0
+    for name in spaces:
+        for key, value in cache.scan(name):
+            row = decode_row(value)
+            if row is None:
+                continue
+            old = older_than_s is None or now - row.at >= older_than_s
+            if old and (query is None or _asks(row, query) or _is_key(key, query)):
+                count += cache.delete(name, key)
+    return count
+
+
+def _asks(row: Row, query: str) -> bool:
+    return normalise_query(str(row.facts.get("query", ""))) == normalise_query(query)
+
+
+def _is_key(key: bytes, which: str) -> bool:
+    return len(which) >= 8 and key.hex().startswith(which.lower())

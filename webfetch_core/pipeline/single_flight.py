@@ -1,0 +1,75 @@
+"""Identical work that is asked for at the same time is done once."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from ..errors import Cancelled, TimedOut
+
+T = TypeVar("T")
+
+
+class _Flight(Generic[T]):
+    def __init__(self) -> None:
+        self.leader = threading.get_ident()
+        self.done = threading.Event()
+        self.value: T
+        self.error: BaseException | None = None
+
+
+class SingleFlight:
+    """Shares one run of a function among the threads that ask for its key meanwhile.
+
+    Nothing is kept: once a run is over, the next call runs again.
+    """
+
+    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._monotonic = monotonic
+        self._flights: dict[bytes, _Flight[Any]] = {}
+        self._lock = threading.Lock()
+
+    def do(self, key: bytes, fn: Callable[[], T], timeout: float | None = None) -> tuple[T, bool]:
+        """Return (value, shared): the value of ``fn``, and whether another thread's run gave it.
+
+        Args:
+            timeout: seconds to wait for another thread's run; no bound on a run of one's own.
+
+        Raises:
+            TimedOut: the other run was not over in time; it goes on, and its starter gets the value.
+            Exception: whatever ``fn`` raised, in every thread that shared the run. A run that was
+                cancelled or interrupted is nobody else's failure: one of the waiting takes over.
+        """
+        give_up = None if timeout is None else self._monotonic() + max(timeout, 0.0)
+        while True:
+            with self._lock:
+                flight = self._flights.get(key)
+                if flight is None:
+                    flight = self._flights[key] = _Flight()
+                    break
+            if flight.leader == threading.get_ident():
+                return fn(), False  # asked again from within its own run: waiting would never end
+            left = None if give_up is None else max(give_up - self._monotonic(), 0.0)
+            if not flight.done.wait(left):
+                raise TimedOut("the same request is still running elsewhere")
+            if flight.error is None:
+                return flight.value, True
+            if isinstance(flight.error, Exception) and not isinstance(flight.error, Cancelled):
+                raise flight.error
+        try:
+            flight.value = fn()
+        except BaseException as exc:
+            flight.error = exc
+            raise
+        finally:
+            with self._lock:
+                del self._flights[key]
+            flight.done.set()
+        return flight.value, False
+
+    def running(self, key: bytes) -> bool:
+        """Say whether a run for ``key`` is under way (a refresh behind need not start another)."""
+        with self._lock:
+            return key in self._flights
