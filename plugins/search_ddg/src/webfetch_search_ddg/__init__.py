@@ -1,0 +1,1 @@
+"""DuckDuckGo as a webfetch search engine."""
