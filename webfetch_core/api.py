@@ -37,6 +37,7 @@ from .models import (
     SearchRequest,
 )
 from .providers import (
+    CacheSpace,
     Clock,
     EnvKey,
     Executable,
@@ -76,6 +77,7 @@ __all__ = [
     "Cache",
     "CacheChange",
     "CacheError",
+    "CacheSpace",
     "Chunk",
     "Clock",
     "CommandSet",

@@ -5,16 +5,13 @@ from __future__ import annotations
 import importlib.util
 import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from attrs import field, frozen
 
 from .models import Document, Embeddings, Page
-
-if TYPE_CHECKING:
-    from .stages import Cache
 
 T = TypeVar("T")
 
@@ -235,6 +232,18 @@ class Http(Protocol):
         ...
 
 
+class CacheSpace(Protocol):
+    """One space of the store in use. Keys of any length; every method may raise CacheError."""
+
+    def get(self, key: bytes) -> bytes | None: ...
+
+    def put(self, key: bytes, value: bytes) -> None: ...
+
+    def delete(self, key: bytes) -> bool: ...
+
+    def scan(self) -> Iterator[tuple[bytes, bytes]]: ...
+
+
 class PluginContext(Protocol):
     """All that a provider shares with the rest. A member that nothing serves raises NotConfigured."""
 
@@ -269,8 +278,8 @@ class PluginContext(Protocol):
         """The model store."""
         ...
 
-    def cache(self, space: str) -> Cache:
-        """The store, for the plugin's own space or one of the shared ones (``vectors``)."""
+    def cache(self, space: str) -> CacheSpace:
+        """A space of the store: ``vectors`` is shared, any other name is the plugin's own."""
         ...
 
     def embed(self, texts: Sequence[str]) -> Embeddings:

@@ -35,6 +35,9 @@ class SearchEngine(Protocol):
         Raises:
             Blocked, RateLimited, QuotaExceeded, AuthFailed, BadResponse, Unavailable, TimedOut,
             BadQuery: never return an empty list in their place.
+
+        An engine whose answers depend on more than the request (an index that changes) also has
+        ``fingerprint() -> str``, which joins the cache key; "" keeps its answers out of the cache.
         """
         ...
 

@@ -1,0 +1,135 @@
+"""What a provider is given: its own corner of the host, and the services that others provide."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import CacheError, NotConfigured
+from ..log import get_logger
+from ..models import Document, Embeddings, Page
+from ..providers import Clock, EnvKey, Http
+from ..registry.catalog import Entry
+from ..stages import Cache
+from .netguard import parse_url
+
+if TYPE_CHECKING:
+    from .host import Host
+
+SHARED_SPACES = frozenset({"vectors"})
+_KEY_BYTES = 64
+
+
+class HostContext:
+    """The PluginContext of one provider."""
+
+    def __init__(self, host: Host, entry: Entry) -> None:
+        self._host = host
+        self._entry = entry
+        self._log: Any = None
+        self._http: Http | None = None
+
+    @property
+    def plugin(self) -> str:
+        return self._entry.plugin
+
+    @property
+    def log(self) -> Any:
+        if self._log is None:
+            self._log = get_logger(f"plugin.{self.plugin}", provider=self._entry.name)
+        return self._log
+
+    @property
+    def clock(self) -> Clock:
+        return self._host.clock
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        return self._host.environ
+
+    @property
+    def data_dir(self) -> Path:
+        folder = self._host.settings.home_dir / self.plugin
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as exc:
+            raise CacheError(
+                f"the data folder {folder} cannot be made: {exc.strerror or exc}",
+                fix="set WEBFETCH_HOME to a folder that can be written",
+            ) from exc
+        return folder
+
+    @property
+    def http(self) -> Http:
+        if self._http is None:
+            self._http = self._host.http_client().bound(
+                trusted=trusted_hosts(self._entry.settings), secrets=self._secrets
+            )
+        return self._http
+
+    def _secrets(self) -> tuple[str, ...]:
+        names = (r.name for r in self._entry.provider.requires if isinstance(r, EnvKey))
+        return tuple(value for name in names if (value := self.environ.get(name, "").strip()))
+
+    @property
+    def models(self) -> Any:
+        raise NotConfigured("no model store is installed")
+
+    def cache(self, space: str) -> Space:
+        store = self._host.store()
+        if store is None:
+            raise NotConfigured("no cache is in use")
+        return Space(store, space if space in SHARED_SPACES else f"plugin-{self.plugin}-{space}")
+
+    def embed(self, texts: Sequence[str]) -> Embeddings:
+        return self._host.embed(texts)
+
+    def score_pairs(self, query: str, passages: Sequence[str]) -> Sequence[float]:
+        return self._host.score_pairs(query, passages)
+
+    def extract(self, page: Page) -> Document | None:
+        return self._host.extract(page)
+
+    @property
+    def workers(self) -> Any:
+        workers = self._host.workers()
+        if workers is None:
+            raise NotConfigured("no extraction worker is in use (extract_workers is 0)")
+        return workers
+
+
+class Space:
+    """One space of a store, with keys of any length."""
+
+    def __init__(self, store: Cache, name: str) -> None:
+        self._store = store
+        self._name = name
+
+    def get(self, key: bytes) -> bytes | None:
+        return self._store.get(self._name, _short(key))
+
+    def put(self, key: bytes, value: bytes) -> None:
+        self._store.put(self._name, _short(key), value)
+
+    def delete(self, key: bytes) -> bool:
+        return self._store.delete(self._name, _short(key))
+
+    def scan(self) -> Iterator[tuple[bytes, bytes]]:
+        return self._store.scan(self._name)
+
+
+def _short(key: bytes) -> bytes:
+    return key if len(key) <= _KEY_BYTES else hashlib.sha256(key).digest()
+
+
+def trusted_hosts(settings: Any) -> frozenset[tuple[str, int]]:
+    """(host, port) of every ``base_url`` among a plugin's settings: the operator named them."""
+    found = set()
+    for name in getattr(type(settings), "__slots__", ()) if settings is not None else ():
+        value = getattr(settings, name, None)
+        if name.endswith("base_url") and isinstance(value, str) and value:
+            target = parse_url(value)
+            found.add((target.host, target.port))
+    return frozenset(found)
