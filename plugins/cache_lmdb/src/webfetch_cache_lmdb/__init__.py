@@ -1,0 +1,1 @@
+"""The webfetch cache as one LMDB file."""
