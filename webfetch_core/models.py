@@ -79,7 +79,8 @@ class FetchRequest:
 
 @frozen(kw_only=True)
 class Page:
-    """Bytes as fetched, already inflated. Header names are lower case."""
+    """Bytes as fetched, already inflated. Header names are lower case; ``redirects`` counts the
+    hops from ``url`` to ``final_url``."""
 
     url: str
     body: bytes
@@ -89,6 +90,7 @@ class Page:
     content_type: str = ""
     fetched_by: str = ""
     elapsed_s: float = 0.0
+    redirects: int = 0
 
 
 @frozen(kw_only=True)

@@ -175,12 +175,20 @@ class Clock(Protocol):
 
 
 class HttpReply(Protocol):
-    """A complete reply of ``context.http``. The status is below 400."""
+    """A complete reply of ``context.http``. Header names are lower case. The status is below 300
+    unless ``raise_for_status`` was off."""
 
-    status: int
-    headers: Mapping[str, str]
-    url: str
-    body: bytes
+    @property
+    def status(self) -> int: ...
+
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def body(self) -> bytes: ...
 
     @property
     def text(self) -> str:
@@ -227,7 +235,8 @@ class Http(Protocol):
         """Fetch a page with every cap enforced while streaming, redirects re-checked at each hop.
 
         Keyword limits: ``deadline``, ``max_bytes`` (inflated), ``max_wire_bytes``,
-        ``max_redirects``, ``min_bytes_per_s``. The status is not judged: the fetcher does that.
+        ``max_redirects``, ``min_bytes_per_s``; ``check_hop`` is called with the URL of each
+        redirect before it is followed and may raise. The status is not judged: the fetcher does that.
         """
         ...
 

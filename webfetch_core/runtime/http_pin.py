@@ -1,0 +1,242 @@
+"""Connections that go to the checked address and end at the deadline.
+
+Imports requests and urllib3: imported by :mod:`.http` when the first request is made, by
+nothing else.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+import time
+from http.client import RemoteDisconnected
+from http.cookiejar import DefaultCookiePolicy
+from typing import Any
+
+import requests
+from requests.adapters import HTTPAdapter
+from requests.cookies import RequestsCookieJar
+from requests.utils import DEFAULT_CA_BUNDLE_PATH, get_environ_proxies
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.poolmanager import ProxyManager
+from urllib3.util.retry import Retry
+from urllib3.util.ssl_ import create_urllib3_context
+from urllib3.util.timeout import Timeout
+
+from .netguard import CheckedTarget
+
+
+class StaleConnection(RemoteDisconnected):
+    """A kept-alive connection turned out to be closed; nothing of a reply was read."""
+
+
+class _Budget:
+    """Makes a socket's time-out one budget for all its reads, from the moment it is set.
+
+    A plain time-out starts afresh with each byte, so a peer that drips headers or body never
+    meets it. urllib3 sets the time-out once before a reply is read, which is where it counts from.
+    """
+
+    _until: float | None = None
+
+    def settimeout(self, value: float | None) -> None:
+        self._until = None if value is None else time.monotonic() + value
+        super().settimeout(value)  # type: ignore[misc]
+
+    def gettimeout(self) -> float | None:
+        """What is left; asked by ``ssl`` for the time that a handshake may take."""
+        if self._until is None:
+            return None
+        return max(self._until - time.monotonic(), 0.001)
+
+    def recv_into(self, *args: Any, **kwargs: Any) -> int:
+        if self._until is not None:
+            left = self._until - time.monotonic()
+            if left <= 0:
+                raise TimeoutError("timed out")
+            super().settimeout(left)  # type: ignore[misc]
+        return super().recv_into(*args, **kwargs)  # type: ignore[misc, no-any-return]
+
+
+class _BudgetSocket(_Budget, socket.socket):
+    pass
+
+
+class _BudgetTLSSocket(_Budget, ssl.SSLSocket):
+    pass
+
+
+class _Connection(HTTPConnection):
+    served = 0
+
+    def _new_conn(self) -> socket.socket:
+        started = time.monotonic()
+        plain = super()._new_conn()
+        limit = plain.gettimeout()
+        made = _BudgetSocket(plain.family, plain.type, plain.proto, fileno=plain.detach())
+        made.settimeout(None if limit is None else max(limit - (time.monotonic() - started), 0.001))
+        self.served = 0
+        return made
+
+    def getresponse(self) -> Any:
+        try:
+            reply = super().getresponse()
+        except (RemoteDisconnected, ConnectionResetError, BrokenPipeError) as exc:
+            if self.served:
+                raise StaleConnection(str(exc)) from exc
+            raise
+        self.served += 1
+        return reply
+
+
+class _TLSConnection(_Connection, HTTPSConnection):
+    pass
+
+
+class _Pool(HTTPConnectionPool):
+    ConnectionCls = _Connection
+
+
+class _TLSPool(HTTPSConnectionPool):
+    ConnectionCls = _TLSConnection
+
+
+_POOLS = {"http": _Pool, "https": _TLSPool}
+
+
+class PinnedAdapter(HTTPAdapter):
+    """Sends a request to the address of its ``target``; names are never resolved here.
+
+    Pools are keyed by address, port and TLS name, so that no connection serves another host's
+    certificate or another address.
+    """
+
+    def __init__(self, *, ca_bundle: str, per_host: int) -> None:
+        self._ca_bundle = ca_bundle
+        self._tls: ssl.SSLContext | None = None
+        self._lock = threading.Lock()
+        super().__init__(pool_connections=64, pool_maxsize=per_host, max_retries=Retry(0, read=False))
+
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        super().init_poolmanager(*args, **kwargs)
+        self.poolmanager.pool_classes_by_scheme = _POOLS
+
+    def proxy_manager_for(self, proxy: str, **kwargs: Any) -> Any:
+        manager = super().proxy_manager_for(proxy, **kwargs)
+        if isinstance(manager, ProxyManager):
+            manager.pool_classes_by_scheme = _POOLS
+        return manager
+
+    def get_connection_with_tls_context(
+        self, request: Any, verify: Any, proxies: Any = None, cert: Any = None
+    ) -> Any:
+        if proxies:  # the operator opted in: the proxy resolves and connects for us
+            return super().get_connection_with_tls_context(request, verify, proxies, cert)
+        target: CheckedTarget = request.target
+        options: dict[str, Any] = {}
+        if target.scheme == "https":
+            options = {"ssl_context": self._context(), "server_hostname": target.host}
+        return self.poolmanager.connection_from_host(
+            request.ip, port=target.port, scheme=target.scheme, pool_kwargs=options
+        )
+
+    def build_connection_pool_key_attributes(self, request: Any, verify: Any, cert: Any = None) -> Any:
+        """What :meth:`get_connection_with_tls_context` asks for on the way to a proxy."""
+        target: CheckedTarget = request.target
+        options = {"ssl_context": self._context()} if target.scheme == "https" else {}
+        return {"scheme": target.scheme, "host": target.host, "port": target.port}, options
+
+    def get_connection(self, url: Any, proxies: Any = None) -> Any:
+        """Refuse the old way in, which knows nothing of the checked address."""
+        raise NotImplementedError("requests 2.32.2 or newer is needed")
+
+    def cert_verify(self, conn: Any, url: Any, verify: Any, cert: Any) -> None:
+        """Leave the authorities to the one shared context; always verify."""
+        if conn.scheme == "https":
+            conn.cert_reqs = "CERT_REQUIRED"
+
+    def _context(self) -> ssl.SSLContext:
+        with self._lock:
+            if self._tls is None:
+                made = create_urllib3_context()
+                made.load_verify_locations(self._ca_bundle or DEFAULT_CA_BUNDLE_PATH)
+                made.sslsocket_class = _BudgetTLSSocket
+                self._tls = made
+            return self._tls
+
+
+def make_session(*, ca_bundle: str, per_host: int) -> requests.Session:
+    """A session that keeps connections and nothing else: no cookies, no netrc, no environment."""
+    session = requests.Session()
+    session.trust_env = False
+    session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+    adapter = PinnedAdapter(ca_bundle=ca_bundle, per_host=per_host)
+    session.mount("http://", adapter)
+    session.mount("https://", adapter)
+    return session
+
+
+def send(
+    session: requests.Session,
+    method: str,
+    target: CheckedTarget,
+    headers: dict[str, str],
+    *,
+    body: bytes | None = None,
+    cookies: RequestsCookieJar | None = None,
+    total_s: float,
+    connect_s: float,
+    use_env_proxies: bool = False,
+) -> requests.Response:
+    """Send one request and return once the reply's headers are in; the body is not yet read.
+
+    The other addresses of the target are tried only when the first takes no connection.
+
+    Raises:
+        requests.RequestException: see :func:`..http_errors.translate`.
+    """
+    request = requests.Request(method, target.url, data=body, cookies=cookies)
+    prepared = request.prepare()
+    prepared.headers.update({**headers, "Host": target.netloc})
+    proxies = get_environ_proxies(target.url) if use_env_proxies else {}
+    started = time.monotonic()
+    addresses = (target.ip,) if proxies else (target.ip, *target.others[:1])
+    for last, ip in enumerate(addresses, start=1 - len(addresses)):
+        left = max(total_s - (time.monotonic() - started), 0.001)
+        vars(prepared).update(target=target, ip=ip)
+        try:
+            return session.send(
+                prepared,
+                stream=True,
+                allow_redirects=False,
+                timeout=Timeout(total=left, connect=min(connect_s, left), read=left),  # type: ignore[arg-type]
+                verify=True,
+                proxies=proxies,
+            )
+        except requests.ConnectionError as exc:
+            if last == 0 or not _unreached(exc):
+                raise
+    raise AssertionError("a target has at least one address")
+
+
+def _unreached(exc: BaseException) -> bool:
+    from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
+
+    return caused_by(exc, (ConnectTimeoutError, NewConnectionError))
+
+
+def caused_by(exc: BaseException, kinds: type[BaseException] | tuple[type[BaseException], ...]) -> bool:
+    """Whether ``exc`` is, wraps or follows from one of ``kinds``."""
+    seen: set[int] = set()
+    todo: list[Any] = [exc]
+    while todo:
+        this = todo.pop()
+        if not isinstance(this, BaseException) or id(this) in seen:
+            continue
+        seen.add(id(this))
+        if isinstance(this, kinds):
+            return True
+        todo += [this.__cause__, this.__context__, getattr(this, "reason", None), *this.args]
+    return False
