@@ -164,9 +164,10 @@ class Caller:
             if self._strict and not isinstance(exc, WebfetchError):
                 raise
             raise error from (None if error is exc else exc)
-        if handle.breaker.record_success():
-            scope.emit("breaker.closed", stage=handle.stage, provider=handle.name)
         counted = count(value)
+        # An engine's empty answer may be a silent block: whoever sees its peers judges that.
+        if (counted or handle.stage != "search") and handle.breaker.record_success():
+            scope.emit("breaker.closed", stage=handle.stage, provider=handle.name)
         scope.emit(
             "call.finished",
             **about,

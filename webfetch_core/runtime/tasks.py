@@ -22,7 +22,7 @@ class Tasks:
         with self._lock:
             return self._running
 
-    def spawn(self, work: Callable[[], None], name: str) -> None:
+    def spawn(self, work: Callable[[], object], name: str) -> None:
         """Run ``work`` in a thread of its own. It handles its own errors; what escapes is logged."""
 
         def body() -> None:

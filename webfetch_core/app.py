@@ -1,0 +1,305 @@
+"""``Webfetch``: one object that owns everything, can be closed, and can exist twice in a process."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any
+
+from . import __version__, builtin
+from .errors import BadQuery, Cancelled, WebfetchError
+from .events import Event
+from .models import Chunk, Document, Freshness, Match, Page, Scored, SearchResult
+from .pipeline import render as rendering
+from .pipeline.caching import TolerantStore
+from .pipeline.pages import PageLoader, PagePolicy
+from .pipeline.pipeline import Pipeline
+from .pipeline.ranking import RankStage
+from .pipeline.request import (
+    SearchOptions,
+    checked_domains,
+    checked_freshness,
+    checked_query,
+    classify,
+)
+from .providers import Clock
+from .registry.catalog import Catalog
+from .registry.discovery import discover
+from .registry.manager import LoadedPlugin, Manager
+from .registry.report import CheckReport, PluginReport, StatusReport
+from .runtime.deadline import SystemClock
+from .runtime.host import Host
+from .runtime.replies import check_compressed, check_match
+from .settings import Settings
+from .stages import Cache
+from .status import check_reports, plugin_reports, status_report
+
+
+class Webfetch:
+    """Web search that you run yourself.
+
+    Args:
+        settings: everything that can be set; ``Settings.load()`` by default.
+        plugins: plugin objects (modules or instances with ``@hookimpl`` methods) beside those
+            that are installed; (name, object) pairs name them explicitly.
+        autoload: False loads no installed plugin, only ``plugins`` and what is built in.
+        environ: the environment that plugins see; the process's own by default.
+        clock: time as a parameter.
+        path: where installed plugins are looked for; ``sys.path`` by default.
+
+    Raises:
+        ConfigError: a setting is wrong.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        plugins: Iterable[object] = (),
+        autoload: bool = True,
+        environ: Mapping[str, str] | None = None,
+        clock: Clock | None = None,
+        path: Sequence[str] | None = None,
+    ) -> None:
+        self._environ = os.environ if environ is None else environ
+        self.settings = Settings.load(self._environ) if settings is None else settings
+        manager = Manager(strict=self.settings.strict_plugins)
+        manager.register(
+            builtin, LoadedPlugin(name="builtin", dist="webfetch-core", version=__version__, state="built-in")
+        )
+        for name, plugin in map(_named, plugins):
+            manager.register(plugin, LoadedPlugin(name=name))
+        if autoload:
+            manager.load(
+                discover(__version__, path), self.settings.allow_plugins, self.settings.block_plugins
+            )
+        catalog = Catalog(manager, self.settings, self._environ)
+        self._host = Host(self.settings, manager, catalog, clock or SystemClock(), self._environ)
+        self._parts: tuple[TolerantStore, PageLoader, Pipeline] | None = None
+        self._host.emitter.emit(Event(name="host.started", at=self._host.clock.monotonic()))
+
+    def __enter__(self) -> Webfetch:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release everything. Idempotent; never raises; takes a few seconds at the very most."""
+        self._host.close()
+
+    # ---- the main job -----------------------------------------------------------------------------
+
+    def search(
+        self,
+        query: str,
+        limit: int | None = None,
+        freshness: str | Freshness | None = None,
+        force_fresh: bool = False,
+        cache_only: bool = False,
+        include_domains: Sequence[str] = (),
+        exclude_domains: Sequence[str] = (),
+        language: str | None = None,
+        country: str | None = None,
+        deadline_s: float | None = None,
+        engines: Sequence[str] = (),
+    ) -> SearchResult:
+        """Search, read the pages, and return the passages that answer, best first.
+
+        Args:
+            limit: pages to look at; ``settings.limit`` (10) by default.
+            freshness: ``realtime``, ``recent`` or ``stable``; the caller knows best.
+            force_fresh: pass by the query cache, the page cache and the memory of failures.
+            cache_only: never touch the network; what is not cached is not found.
+            include_domains, exclude_domains: host names; subdomains count.
+            language, country: ISO 639-1 and ISO 3166-1 codes, for engines that take them.
+            deadline_s: nothing is waited for beyond it; ``settings.deadline_s`` (8) by default.
+            engines: ask these, for this search only.
+
+        Raises:
+            BadQuery: the query is blank or too long, or an argument is out of range.
+            ConfigError: an engine that was named is unknown, off or broken.
+            AllEnginesFailed: none answered; ``attempts`` says why, engine by engine.
+        """
+        limit = self.settings.limit if limit is None else limit
+        deadline_s = self.settings.deadline_s if deadline_s is None else deadline_s
+        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 100:
+            raise BadQuery(f"limit must be a whole number from 1 to 100; got {limit!r}")
+        if not deadline_s > 0:
+            raise BadQuery(f"deadline_s must be greater than 0; got {deadline_s!r}")
+        options = SearchOptions(
+            query=checked_query(query),
+            limit=limit,
+            hint=checked_freshness(freshness),
+            force_fresh=force_fresh,
+            cache_only=cache_only,
+            include_domains=checked_domains(include_domains, "include_domains"),
+            exclude_domains=checked_domains(exclude_domains, "exclude_domains"),
+            language=language,
+            country=country,
+            deadline_s=deadline_s,
+            engines=tuple(engines),
+        )
+        return self._open()[2].search(options)
+
+    def fetch(self, url: str, *, force_fresh: bool = False, deadline_s: float | None = None) -> Document:
+        """Return the document behind ``url``: guarded, from the page cache where it is there.
+
+        Raises:
+            Refused: the guard or a veto forbids the URL.
+            WebfetchError: it could not be fetched or holds nothing readable; ``kind`` says what.
+        """
+        if not isinstance(url, str) or "://" not in url and not url.startswith("local:"):
+            raise BadQuery(
+                f"not an absolute URL: {url!r}", fix="give it with its scheme, as in https://example.org/"
+            )
+        policy = PagePolicy(purpose="user", force_fresh=force_fresh, in_process=True)
+        seconds = self.settings.fetch_timeout_s if deadline_s is None else deadline_s
+        return self._open()[1].load(
+            url.strip(), policy, scope=self._host.scope("fetch"), deadline=self._host.deadline(seconds)
+        )
+
+    def extract(
+        self, page: Page | bytes, *, url: str = "", content_type: str = "text/html"
+    ) -> Document | None:
+        """Return the readable content of a page, without the network; None when there is none."""
+        if isinstance(page, bytes):
+            page = Page(url=url or "about:blank", final_url=url, body=page, content_type=content_type)
+        return self._host.extract(page)
+
+    def rank(self, query: str, passages: Sequence[str]) -> list[Scored]:
+        """Rank ``passages`` by the cascade in use, best first; all of them come back."""
+        ranking = RankStage(self._host).rank(
+            checked_query(query),
+            list(passages),
+            scope=self._host.scope("rank"),
+            deadline=self._host.deadline(self.settings.deadline_s),
+            keep=max(len(passages), 1),
+        )
+        rest = [i for i in range(len(passages)) if i not in {s.index for s in ranking.scored}]
+        return [*ranking.scored, *(Scored(index=i, score=0.0) for i in rest)]
+
+    def compress(self, query: str, chunks: Sequence[Chunk], budget_tokens: int | None = None) -> list[Chunk]:
+        """Cut chunks down to what answers ``query``; a compressor that fails leaves them as they are.
+
+        Args:
+            budget_tokens: for all texts together, at four characters each; by default
+                ``settings.budget.compressed`` characters.
+        """
+        budget = (
+            self.settings.budget.compressed
+            if budget_tokens is None
+            else budget_tokens * rendering.CHARS_PER_TOKEN
+        )
+        given = tuple(chunks)
+        if budget < 1:
+            raise BadQuery(f"budget_tokens must be at least 1; got {budget_tokens!r}")
+        for handle in self._host.handles("compress")[:1]:
+            try:
+                return list(
+                    self._host.caller.call(
+                        handle,
+                        lambda compressor: compressor.compress(query, given, budget),
+                        scope=self._host.scope("compress"),
+                        deadline=self._host.deadline(self.settings.deadline_s),
+                        check=lambda value: check_compressed(value, given, budget),
+                        count=len,
+                    )
+                )
+            except WebfetchError:
+                continue
+        return list(given)
+
+    def render(
+        self, result: SearchResult, budget_tokens: int | None = None, *, full_results: bool = False
+    ) -> str:
+        """Write a result for a model: provenance, source-labelled excerpts, what was left out.
+
+        Args:
+            budget_tokens: for the whole text; by default ``settings.budget.tool`` characters.
+            full_results: skip compression and take the larger default budget.
+        """
+        default = self.settings.budget.full if full_results else self.settings.budget.tool
+        budget = default if budget_tokens is None else max(budget_tokens, 50) * rendering.CHARS_PER_TOKEN
+        chunks: Sequence[Chunk] = result.chunks
+        if chunks and not full_results:
+            tokens = min(budget, self.settings.budget.compressed) // rendering.CHARS_PER_TOKEN
+            chunks = self.compress(result.query, chunks, tokens)
+        return rendering.render(
+            result,
+            budget,
+            chunks=chunks,
+            merge_sources=self.settings.render.merge_sources,
+            header=self.settings.render.header,
+        )
+
+    def match(self, query: str, candidates: Sequence[str]) -> Match | None:
+        """The candidate that asks the same as ``query``, by the matcher in use; None when unsure."""
+        for handle in self._host.handles("match")[:1]:
+            found: Match | None = self._host.caller.call(
+                handle,
+                lambda matcher: matcher.match(query, candidates),
+                scope=self._host.scope("match"),
+                deadline=self._host.deadline(self.settings.deadline_s),
+                check=lambda value: check_match(value, len(candidates)),
+                count=lambda value: int(value is not None),
+            )
+            return found
+        return None
+
+    def classify_freshness(self, query: str) -> Freshness:
+        """How fast the answer to ``query`` goes stale."""
+        return classify(self._host, checked_query(query), None, self._host.scope("classify"))
+
+    # ---- what runs, and why -----------------------------------------------------------------------
+
+    def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
+        """Call ``listener`` with every event, in the thread where it happens; returns what ends that."""
+        return self._host.emitter.subscribe(listener)
+
+    def status(self) -> StatusReport:
+        """Everything that runs: providers and their states, settings and origins, the cache."""
+        return status_report(self._host, sys.version.split()[0])
+
+    def plugins(self) -> tuple[PluginReport, ...]:
+        """Every plugin met, what it provides, and why it does not where it does not."""
+        return plugin_reports(self._host)
+
+    def doctor(self) -> tuple[CheckReport, ...]:
+        """Health checks of the core and of every plugin; an empty ``problem`` is a pass."""
+        return check_reports(self._host)
+
+    def cache(self) -> Cache:
+        """The store in use. Raises CacheError when there is none, with the reason."""
+        return self._host.open_store()
+
+    def now(self) -> datetime:
+        """The wall clock of this host."""
+        return datetime.fromtimestamp(self._host.clock.time(), UTC)
+
+    @property
+    def host(self) -> Host:
+        """The running side, for front ends that ship with the core."""
+        return self._host
+
+    def _open(self) -> tuple[TolerantStore, PageLoader, Pipeline]:
+        if self._host.closed:
+            raise Cancelled("this Webfetch is closed", fix="make a new one")
+        if self._parts is None:
+            store = TolerantStore(self._host.store())
+            loader = PageLoader(self._host, store)
+            self._parts = (store, loader, Pipeline(self._host, store, loader))
+        return self._parts
+
+
+def _named(plugin: object) -> tuple[str, Any]:
+    """A plugin object's name: given, or from its module: ``webfetch_search_x.plugin`` is ``search_x``."""
+    if isinstance(plugin, tuple) and len(plugin) == 2 and isinstance(plugin[0], str):
+        return plugin
+    name = getattr(plugin, "__name__", None) or type(plugin).__name__
+    return str(name).removeprefix("webfetch_").removesuffix(".plugin").replace(".", "_").lower(), plugin

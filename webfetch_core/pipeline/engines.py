@@ -1,0 +1,190 @@
+"""Asking the engines: all at once, one after the other, or one; and what their answers say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from attrs import evolve
+
+from ..errors import AllEnginesFailed, WebfetchError
+from ..models import Attempt, Freshness, SearchHit, SearchRequest
+from ..providers import SearchTraits
+from ..runtime.calls import Handle
+from ..runtime.deadline import Deadline
+from ..runtime.emitter import Scope
+from ..runtime.host import Host
+from ..runtime.replies import check_hits
+from .fusion import filter_domains, silently_blocked
+from .request import SearchOptions
+
+Answered = Callable[[str, tuple[SearchHit, ...] | None, WebfetchError | None], None]
+"""Told of each engine: its name and its hits, or the error that it ended with."""
+
+
+def chosen_engines(host: Host, options: SearchOptions) -> tuple[Handle, ...]:
+    """The engines for a search, in order.
+
+    Raises:
+        ConfigError: an engine that was named is unknown, off or broken.
+        AllEnginesFailed: none is ready; every installed engine is listed with its reason.
+    """
+    if options.engines:
+        handles = tuple(host.handle_of(host.catalog.named("search", name)) for name in options.engines)
+    else:
+        handles = host.handles("search")
+    if host.settings.search_mode == "single":
+        handles = handles[:1]
+    if handles:
+        return handles
+    off = [
+        Attempt(stage="search", provider=e.name, outcome="not_configured", reason=e.reason)
+        for e in host.catalog.entries("search")
+    ]
+    listed = "; ".join(f"{a.provider}: {a.reason}" for a in off)
+    raise AllEnginesFailed(
+        "no search engine is ready" + (f": {listed}" if listed else ""),
+        off,
+        fix="" if listed else "pip install webfetch-search-ddg, or webfetch-search-local for your own files",
+    )
+
+
+def is_network(handle: Handle) -> bool:
+    """Whether an engine leaves the machine."""
+    traits = handle.entry.provider.traits
+    return traits.network if isinstance(traits, SearchTraits) else True
+
+
+def identities(host: Host, handles: Sequence[Handle], scope: Scope) -> tuple[str, ...] | None:
+    """What stands for the engines in a cache key; None when an answer of theirs must not be cached."""
+    names = []
+    for handle in handles:
+        if is_network(handle):
+            names.append(handle.name)
+            continue
+        try:
+            print_ = host.caller.call(
+                handle,
+                lambda engine: engine.fingerprint() if hasattr(engine, "fingerprint") else "",
+                scope=host.scope(),
+                deadline=host.deadline(2.0),
+                count=lambda _: 1,
+            )
+        except WebfetchError:
+            names.append(f"{handle.name}@off")
+            continue
+        if not print_:
+            return None
+        names.append(f"{handle.name}@{print_}")
+    return tuple(names)
+
+
+def ask(
+    host: Host,
+    handles: Sequence[Handle],
+    options: SearchOptions,
+    freshness: Freshness,
+    *,
+    scope: Scope,
+    deadline: Deadline,
+    answered: Answered,
+) -> None:
+    """Start the engines and return at once; ``answered`` is called in their threads, once for each.
+
+    In ``fallback`` mode an engine is asked only when those before it failed or found nothing;
+    engines that were not needed are not reported.
+    """
+    limit = deadline.within(host.settings.engine_timeout_s)
+
+    def one(handle: Handle, limit: Deadline) -> tuple[SearchHit, ...] | None:
+        try:
+            hits = _ask_one(host, handle, options, freshness, scope, limit)
+        except WebfetchError as exc:
+            answered(handle.name, None, exc)
+            return None
+        answered(handle.name, hits, None)
+        return hits
+
+    if host.settings.search_mode != "fallback":
+        for handle in handles:
+            host.tasks.spawn(partial(one, handle, limit), f"search-{handle.name}")
+        return
+
+    def in_turn() -> None:
+        for handle in handles:
+            hits = one(handle, deadline.within(host.settings.engine_timeout_s))
+            if hits:
+                return
+            if hits is not None and is_network(handle):
+                # Nobody can tell a silent block from a hard query here: take it for a block.
+                handle.breaker.record_failure("it answered nothing")
+
+    host.tasks.spawn(in_turn, "search-fallback")
+
+
+def _ask_one(
+    host: Host, handle: Handle, options: SearchOptions, freshness: Freshness, scope: Scope, limit: Deadline
+) -> tuple[SearchHit, ...]:
+    traits = handle.entry.provider.traits
+    request = SearchRequest(
+        query=options.query,
+        limit=min(options.limit, traits.max_limit) if isinstance(traits, SearchTraits) else options.limit,
+        freshness=freshness if options.hint is not None else None,
+        include_domains=options.include_domains,
+        exclude_domains=options.exclude_domains,
+        language=options.language,
+        country=options.country,
+    )
+    limit_chars = traits.max_query_chars if isinstance(traits, SearchTraits) else None
+    if limit_chars and len(request.query) > limit_chars:
+        request = evolve(request, query=cut_at_word(request.query, limit_chars))
+    within = limit.within(handle.entry.provider.timeout_s)
+    request = evolve(request, deadline=within.at)
+    schemes = host.own_schemes(handle.entry.plugin)
+    hits: tuple[SearchHit, ...] = host.caller.call(
+        handle,
+        lambda engine: engine.search(request),
+        scope=scope,
+        deadline=within,
+        check=lambda value: check_hits(value, request, handle.name, schemes),
+        count=len,
+    )
+    return filter_domains(hits, options.include_domains, options.exclude_domains)
+
+
+def cut_at_word(text: str, limit: int) -> str:
+    """The first words of ``text`` that fit into ``limit`` characters."""
+    if len(text) <= limit:
+        return text
+    cut = text[: limit + 1].rpartition(" ")[0]
+    return cut or text[:limit]
+
+
+def judge_empties(handles: Sequence[Handle], counts: Mapping[str, int]) -> frozenset[str]:
+    """Count silent blocks against their engines (``fuse``): empty while a peer found plenty."""
+    blocked = silently_blocked(counts)
+    for handle in handles:
+        if handle.name not in counts or counts[handle.name] or not is_network(handle):
+            continue
+        if handle.name in blocked:
+            handle.breaker.record_failure("it answered nothing while another engine found results")
+        else:
+            handle.breaker.record_neutral()
+    return blocked
+
+
+def all_failed(
+    failures: Mapping[str, WebfetchError], handles: Sequence[Handle], scope: Scope
+) -> AllEnginesFailed:
+    """The error that lists every engine with its own reason, first choice first."""
+    order = [handle.name for handle in handles]
+    attempts = sorted(
+        (a for a in scope.attempts() if a.stage == "search"),
+        key=lambda a: order.index(a.provider) if a.provider in order else len(order),
+    )
+    listed = "; ".join(f"{name}: {failures[name]}" for name in order if name in failures)
+    return AllEnginesFailed(
+        f"no engine answered: {listed}",
+        attempts,
+        fix="try again later, or add an engine: webfetch plugins lists what is installed",
+    )

@@ -1,0 +1,265 @@
+"""The anytime part of a search: engines and pages arrive in any order, and at some point it is enough.
+
+One thread runs this loop and owns its state; engines and pages work in threads of their own and
+report through a queue, so nothing here needs a lock.
+"""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from attrs import define, frozen
+
+from ..errors import WebfetchError
+from ..models import Chunk, Document, FailedUrl, Freshness, SearchHit
+from ..registry.manager import describe
+from ..runtime.calls import Handle
+from ..runtime.deadline import Deadline
+from ..runtime.emitter import Scope
+from ..runtime.host import Host
+from . import engines
+from .chunking import chunk
+from .fusion import fuse
+from .pages import PageLoader, PagePolicy
+from .request import SearchOptions
+from .urls import canonical
+
+ENOUGH = 0.8
+"""Share of the wanted pages whose arrival ends the wait."""
+WINDOW_S = 1.2
+"""How long after the first page the others are waited for."""
+TRIES_PER_PAGE = 2
+"""Lower ranks fill in for pages that fail, up to this many tries for each page wanted."""
+
+
+@define(slots=True)
+class PageState:
+    """A page under way: what became of it, or nothing yet."""
+
+    hit: SearchHit
+    document: Document | None = None
+    chunks: Sequence[Chunk] = ()
+    error: WebfetchError | None = None
+
+    @property
+    def settled(self) -> bool:
+        return self.document is not None or self.error is not None
+
+
+@frozen(kw_only=True)
+class Gathered:
+    """What had arrived when it was enough."""
+
+    hits: tuple[SearchHit, ...]
+    pages: Mapping[str, PageState]
+    failures: Mapping[str, WebfetchError]
+    pending_engines: tuple[str, ...] = ()
+    partial: bool = False
+
+    def failed_urls(self) -> tuple[FailedUrl, ...]:
+        """Pages that gave nothing, by rank of their hits; those still loading are ``pending``."""
+        rows = []
+        for state in sorted(self.pages.values(), key=lambda s: s.hit.rank):
+            if state.error is not None:
+                rows.append(FailedUrl(url=state.hit.url, kind=state.error.kind, reason=str(state.error)))
+            elif not state.settled:
+                rows.append(
+                    FailedUrl(
+                        url=state.hit.url,
+                        kind="pending",
+                        reason="still loading; it goes on into the page cache",
+                    )
+                )
+        return tuple(rows)
+
+
+class Gathering:
+    """One search's hits and pages."""
+
+    def __init__(
+        self,
+        host: Host,
+        loader: PageLoader,
+        handles: Sequence[Handle],
+        options: SearchOptions,
+        freshness: Freshness,
+        *,
+        scope: Scope,
+        deadline: Deadline,
+    ) -> None:
+        self._host = host
+        self._loader = loader
+        self._handles = handles
+        self._options = options
+        self._freshness = freshness
+        self._scope = scope
+        self._deadline = deadline
+        self._inbox: queue.SimpleQueue[tuple[str, str, Any, WebfetchError | None]] = queue.SimpleQueue()
+        self._answers: dict[str, tuple[SearchHit, ...]] = {}
+        self._failures: dict[str, WebfetchError] = {}
+        self._pages: dict[str, PageState] = {}
+        self._hits: tuple[SearchHit, ...] = ()
+        self._stop_at = deadline.at
+        self._window_open = False
+        self._network_answered = False
+        self._loading = 0
+
+    def run(self) -> Gathered:
+        """Gather until it is enough, and never past the deadline."""
+        engines.ask(
+            self._host,
+            self._handles,
+            self._options,
+            self._freshness,
+            scope=self._scope,
+            deadline=self._deadline,
+            answered=lambda name, hits, error: self._inbox.put(("engine", name, hits, error)),
+        )
+        while not self._enough():
+            left = min(self._stop_at, self._deadline.at) - self._host.clock.monotonic()
+            if left <= 0:
+                break
+            try:
+                kind, name, value, error = self._inbox.get(timeout=left)
+            except queue.Empty:
+                continue
+            if kind == "engine":
+                self._engine_answered(name, value, error)
+            else:
+                self._page_arrived(name, value, error)
+        complete = self._enough()
+        self._judge_engines()
+        return Gathered(
+            hits=self._hits,
+            pages=self._pages,
+            failures=self._failures,
+            pending_engines=tuple(h.name for h in self._handles if self._awaits(h.name)),
+            partial=not complete,
+        )
+
+    # ---- what arrives ---------------------------------------------------------------------------
+
+    def _engine_answered(
+        self, name: str, hits: tuple[SearchHit, ...] | None, error: WebfetchError | None
+    ) -> None:
+        if error is not None or hits is None:
+            self._failures[name] = error or WebfetchError("no answer")
+        else:
+            self._answers[name] = hits
+            if hits and not self._network_answered and self._is_network(name):
+                # The first answer from the web gets its pages the same time as the first page at all
+                # had: a local index that answered at once must not shut the web out.
+                self._network_answered = True
+                if self._window_open:
+                    self._stop_at = self._host.clock.monotonic() + WINDOW_S
+            self._hits = fuse(self._answers)
+        self._start_pages()
+
+    def _page_arrived(
+        self, key: str, value: tuple[Document, Sequence[Chunk]] | None, error: WebfetchError | None
+    ) -> None:
+        self._loading -= 1
+        state = self._pages[key]
+        if value is not None:
+            state.document, state.chunks = value
+            if not self._window_open:
+                self._window_open = True
+                self._stop_at = self._host.clock.monotonic() + WINDOW_S
+        else:
+            state.error = error or WebfetchError("no document")
+        self._start_pages()
+
+    def _is_network(self, name: str) -> bool:
+        return any(h.name == name and engines.is_network(h) for h in self._handles)
+
+    # ---- what is started ------------------------------------------------------------------------
+
+    def _start_pages(self) -> None:
+        """Load the best hits not yet tried, while fewer good pages than wanted are there or under way."""
+        wanted = self._options.limit
+        hoped_for = sum(1 for s in self._pages.values() if s.error is None)
+        for hit in self._hits:
+            if (
+                hoped_for >= wanted
+                or len(self._pages) >= TRIES_PER_PAGE * wanted
+                or self._loading >= self._host.settings.fetch_workers
+            ):
+                return
+            key = canonical(hit.url)
+            if key in self._pages:
+                continue
+            self._pages[key] = PageState(hit)
+            self._loading += 1
+            hoped_for += 1
+            self._host.tasks.spawn(partial(self._load, key, hit), "page")
+
+    def _load(self, key: str, hit: SearchHit) -> None:
+        """In a thread of its own, which outlives the search when the page is slow."""
+        settings = self._host.settings
+        policy = PagePolicy(
+            force_fresh=self._options.force_fresh,
+            cache_only=self._options.cache_only,
+            freshness=self._freshness,
+        )
+        try:
+            document = self._loader.load(
+                hit.url, policy, scope=self._scope, deadline=self._host.deadline(settings.fetch_timeout_s)
+            )
+            chunks = chunk(document, chars=settings.chunk.chars, overlap=settings.chunk.overlap)
+            self._work_ahead(chunks)
+        except WebfetchError as exc:
+            self._inbox.put(("page", key, None, exc))
+        except Exception as exc:
+            self._inbox.put(("page", key, None, WebfetchError(describe(exc), kind="plugin_error")))
+            raise  # a fault of ours: the task logs it with its traceback
+        else:
+            self._inbox.put(("page", key, (document, chunks), None))
+
+    def _work_ahead(self, chunks: Sequence[Chunk]) -> None:
+        handle = self._host.ranker("biencoder") if self._host.settings.ranking.use_biencoder else None
+        if handle is None or not chunks:
+            return
+        try:
+            self._host.caller.call(
+                handle,
+                lambda ranker: ranker.prepare([c.text for c in chunks]),
+                scope=self._scope,
+                deadline=self._host.deadline(self._host.settings.deadline_s),
+                detached=False,
+                count=lambda _: len(chunks),
+            )
+        except WebfetchError:
+            return  # it is recorded, and ranking will say the same with more right
+
+    # ---- when it is enough ----------------------------------------------------------------------
+
+    def _awaits(self, name: str) -> bool:
+        if name in self._answers or name in self._failures:
+            return False
+        # In fallback mode an engine that was never needed is not awaited.
+        return not (self._host.settings.search_mode == "fallback" and any(self._answers.values()))
+
+    def _enough(self) -> bool:
+        if any(self._awaits(h.name) for h in self._handles):
+            return False
+        if not self._hits:
+            return True
+        wanted = min(self._options.limit, len(self._hits))
+        arrived = sum(1 for s in self._pages.values() if s.document is not None)
+        if arrived >= max(1, round(ENOUGH * wanted)):
+            return True
+        return all(s.settled for s in self._pages.values()) and not self._more_to_try()
+
+    def _more_to_try(self) -> bool:
+        if len(self._pages) >= TRIES_PER_PAGE * self._options.limit:
+            return False
+        return any(canonical(hit.url) not in self._pages for hit in self._hits)
+
+    def _judge_engines(self) -> None:
+        if self._host.settings.search_mode == "fallback":
+            return
+        counts = {name: len(hits) for name, hits in self._answers.items()}
+        engines.judge_empties(self._handles, counts)

@@ -1,0 +1,145 @@
+"""From a URL to a document: failure memory, page cache, fetchers, extractors, and back into the cache."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from attrs import frozen
+
+from ..errors import Blocked, NotConfigured, PageError, Refused, WebfetchError
+from ..models import Document, FetchRequest, Freshness, Page
+from ..runtime.deadline import Deadline
+from ..runtime.emitter import Scope
+from ..runtime.extraction import extract_by
+from ..runtime.host import Host
+from ..runtime.replies import check_page
+from .caching import NegativeCache, PageCache, TolerantStore, lifetime
+from .urls import canonical
+
+IN_PROCESS_BYTES = 16_384
+"""Pages up to this size are extracted in this process: a hand-over costs more than they do."""
+
+
+@frozen(kw_only=True)
+class PagePolicy:
+    """How pages are to be had. ``freshness`` bounds the age of a cached page."""
+
+    purpose: str = "search"
+    force_fresh: bool = False
+    cache_only: bool = False
+    freshness: Freshness = Freshness.STABLE
+    in_process: bool = False
+
+
+class PageLoader:
+    """Loads pages for one ``Webfetch``. Thread-safe; called in threads that may be left behind."""
+
+    def __init__(self, host: Host, store: TolerantStore) -> None:
+        self._host = host
+        ttl = host.settings.ttl
+        self._pages = PageCache(store, host.clock, ttl)
+        self._failures = NegativeCache(store, host.clock, ttl)
+
+    def load(self, url: str, policy: PagePolicy, *, scope: Scope, deadline: Deadline) -> Document:
+        """Return the document behind ``url``, by ``deadline``.
+
+        Raises:
+            WebfetchError: why there is none.
+        """
+        web = urlsplit(url).scheme in ("http", "https")
+        key = canonical(url)
+        if web and not policy.force_fresh:
+            cached = self._pages.get(key)
+            if cached is not None and (
+                policy.cache_only or cached.age_s < lifetime(policy.freshness, self._host.settings.ttl)
+            ):
+                scope.emit("page.cached", stage="fetch", target=url, outcome="hit", elapsed_s=0.0)
+                return cached.document
+        if policy.cache_only and web:
+            raise PageError("it is not in the page cache, and this search may not use the network")
+        if web and (failed := self._failures.recall(key, force_fresh=policy.force_fresh)) is not None:
+            raise PageError(f"failed a moment ago: {failed.reason}", kind=failed.kind)
+        try:
+            page, document = self._fetch_and_extract(url, policy, scope, deadline)
+        except WebfetchError as exc:
+            if web:
+                self._failures.remember(key, exc.kind, exc.message)
+            raise
+        if web and not self._host.closed:
+            self._pages.put(key, document, final_url=page.final_url, validators=page.headers)
+            self._failures.forget(key)
+        return document
+
+    def _fetch_and_extract(
+        self, url: str, policy: PagePolicy, scope: Scope, deadline: Deadline
+    ) -> tuple[Page, Document]:
+        """Try the fetchers in order; a later one is a rescue for walls and for pages without text."""
+        scheme = urlsplit(url).scheme
+        handles = self._host.fetchers(scheme)
+        if not handles:
+            raise NotConfigured(
+                f"no fetcher for {scheme or 'relative'} URLs is in use", fix="pip install webfetch-fetch-http"
+            )
+        failure: WebfetchError | None = None
+        for handle in handles:
+            try:
+                page: Page = self._host.caller.call(
+                    handle,
+                    lambda fetcher: fetcher.fetch(
+                        FetchRequest(url=url, deadline=deadline.at, purpose=policy.purpose)
+                    ),
+                    scope=scope,
+                    deadline=deadline,
+                    target=url,
+                    check=check_page,
+                    count=lambda p: len(p.body),
+                )
+                document = self._extract(page, policy, scope, deadline)
+                if document is not None:
+                    return page, document
+                failure = PageError("nothing readable was found in it")
+            except (Refused, NotConfigured):
+                raise
+            except WebfetchError as exc:
+                failure = exc
+                if not isinstance(exc, (Blocked, PageError)) or exc.kind in _NO_RESCUE:
+                    break
+        assert failure is not None
+        raise failure
+
+    def _extract(self, page: Page, policy: PagePolicy, scope: Scope, deadline: Deadline) -> Document | None:
+        workers = None
+        if not policy.in_process and len(page.body) > IN_PROCESS_BYTES:
+            workers = self._host.workers()
+        if workers is None:
+            return extract_by(
+                self._host.handles("extract"), page, caller=self._host.caller, scope=scope, deadline=deadline
+            )
+        started = self._host.clock.monotonic()
+        outcome, reason, count = "ok", "", 0
+        try:
+            left = deadline.remaining()
+            document = workers.submit(page, left).result(timeout=left + 1.0)
+            count = len(document.text) if document else 0
+            outcome = "ok" if document else "empty"
+            return document
+        except WebfetchError as exc:
+            outcome, reason = exc.kind, str(exc)
+            raise
+        finally:
+            scope.emit(
+                "call.finished",
+                stage="extract",
+                provider="workers",
+                target=page.url,
+                outcome=outcome,
+                reason=reason,
+                count=count,
+                elapsed_s=self._host.clock.monotonic() - started,
+            )
+
+
+_NO_RESCUE = frozenset(
+    {"not_found", "too_large", "unsupported_type", "encrypted", "no_text_layer", "redirect_loop"}
+)
+"""Kinds of failure that another fetcher would only repeat."""

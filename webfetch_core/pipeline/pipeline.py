@@ -1,0 +1,273 @@
+"""A search from query to result. The only module that knows the order of the stages."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from functools import partial
+from itertools import count as counter
+
+from attrs import evolve
+
+from ..errors import Cancelled, WebfetchError
+from ..models import Chunk, Freshness, ProvenanceKind, SearchResult
+from ..runtime.calls import Handle
+from ..runtime.deadline import Deadline
+from ..runtime.emitter import Scope
+from ..runtime.host import Host
+from . import engines
+from .cache_admin import Counters
+from .caching import QueryCache, SingleFlight, TolerantStore, query_key
+from .gather import Gathered, Gathering
+from .pages import PageLoader
+from .ranking import RankStage
+from .request import SearchOptions, classify
+from .selection import select
+
+RANK_RESERVE_S = 0.15
+"""What is kept back from the deadline for ranking until this host has measured its own."""
+
+
+class Pipeline:
+    """The searches of one ``Webfetch``. Thread-safe."""
+
+    def __init__(self, host: Host, store: TolerantStore, loader: PageLoader) -> None:
+        self._host = host
+        self._loader = loader
+        self._queries = QueryCache(store, host.clock, host.settings.ttl)
+        self._counters = Counters(store)
+        self._flights = SingleFlight(host.clock.monotonic)
+        self._ranks = RankStage(host)
+        self._numbers = counter(1)
+        self._rank_s = RANK_RESERVE_S
+        self._refreshing: set[bytes] = set()
+        self._lock = threading.Lock()
+
+    def search(self, options: SearchOptions) -> SearchResult:
+        """Run one search.
+
+        Raises:
+            AllEnginesFailed: no engine is ready, or none answered.
+            ConfigError: a provider that the settings name is not ready.
+            Cancelled: the host is closed.
+        """
+        if self._host.closed:
+            raise Cancelled("this Webfetch is closed")
+        scope = self._host.scope(f"s{next(self._numbers)}")
+        deadline = self._host.deadline(options.deadline_s)
+        scope.emit("search.started", target=options.query)
+        freshness = classify(self._host, options.query, options.hint, scope)
+        handles = engines.chosen_engines(self._host, options)
+        key = self._key(options, handles, scope)
+        result = self._from_cache(key, options, handles, freshness, scope) or self._found(
+            key, options, handles, freshness, scope, deadline
+        )
+        elapsed = self._host.clock.monotonic() - scope.started
+        scope.emit("search.finished", target=options.query, elapsed_s=elapsed, count=len(result.chunks))
+        self._count(result)
+        return evolve(result, elapsed_s=round(elapsed, 4), attempts=scope.attempts(), trace=scope.trace())
+
+    def _found(
+        self,
+        key: bytes | None,
+        options: SearchOptions,
+        handles: Sequence[Handle],
+        freshness: Freshness,
+        scope: Scope,
+        deadline: Deadline,
+    ) -> SearchResult:
+        """The result of searching, which identical requests at the same time share."""
+        if options.cache_only:
+            return SearchResult(
+                query=options.query,
+                freshness=freshness,
+                notes=("not in the cache, and this search may not use the network (cache_only)",),
+            )
+        run = partial(self._fresh, options, handles, freshness, key, scope, deadline)
+        if key is None:
+            return run()
+        result, _ = self._flights.do(key, run, timeout=deadline.remaining())
+        return result
+
+    # ---- the cache --------------------------------------------------------------------------------
+
+    def _key(self, options: SearchOptions, handles: Sequence[Handle], scope: Scope) -> bytes | None:
+        names = engines.identities(self._host, handles, scope)
+        if names is None:
+            return None
+        return query_key(
+            options.query,
+            engines=names,
+            limit=options.limit,
+            mode=self._host.settings.search_mode,
+            time_filter=options.hint,
+            include_domains=options.include_domains,
+            exclude_domains=options.exclude_domains,
+            language=options.language,
+            country=options.country,
+        )
+
+    def _from_cache(
+        self,
+        key: bytes | None,
+        options: SearchOptions,
+        handles: Sequence[Handle],
+        freshness: Freshness,
+        scope: Scope,
+    ) -> SearchResult | None:
+        if key is None or options.force_fresh:
+            return None
+        cached = self._queries.lookup(key, hint=options.hint)
+        if cached is None:
+            scope.emit("cache.missed", stage="cache", target=options.query)
+            return None
+        scope.emit("cache.hit", stage="cache", target=options.query, data={"kind": str(cached.kind)})
+        if cached.kind is ProvenanceKind.STALE and not options.cache_only:
+            self._refresh_behind(key, options, handles, freshness)
+        return cached.result
+
+    def _refresh_behind(
+        self, key: bytes, options: SearchOptions, handles: Sequence[Handle], freshness: Freshness
+    ) -> None:
+        """Serve the stale row now and search again behind it, once however many ask."""
+        with self._lock:
+            if key in self._refreshing:
+                return
+            self._refreshing.add(key)
+
+        def refresh() -> None:
+            try:
+                self._fresh(
+                    options,
+                    handles,
+                    freshness,
+                    key,
+                    self._host.scope("refresh"),
+                    self._host.deadline(options.deadline_s),
+                )
+            except WebfetchError:
+                return  # the row stays as stale as it is; the next reader tries again
+            finally:
+                with self._lock:
+                    self._refreshing.discard(key)
+
+        self._host.tasks.spawn(refresh, "refresh")
+
+    # ---- the work ---------------------------------------------------------------------------------
+
+    def _fresh(
+        self,
+        options: SearchOptions,
+        handles: Sequence[Handle],
+        freshness: Freshness,
+        key: bytes | None,
+        scope: Scope,
+        deadline: Deadline,
+    ) -> SearchResult:
+        reserve = min(2.0 * self._rank_s, deadline.remaining() / 2)
+        gathering = Gathering(
+            self._host,
+            self._loader,
+            handles,
+            options,
+            freshness,
+            scope=scope,
+            deadline=Deadline(deadline.at - reserve, self._host.clock),
+        )
+        gathered = gathering.run()
+        scope.emit(
+            "stage.finished",
+            stage="gather",
+            elapsed_s=self._host.clock.monotonic() - scope.started,
+            count=len(gathered.pages),
+        )
+        if not gathered.hits and gathered.failures and not self._answered(gathered, handles):
+            raise engines.all_failed(gathered.failures, handles, scope)
+        result = self._rank(options, gathered, freshness, scope, deadline)
+        if key is not None and not gathered.pending_engines:
+            self._queries.store(key, options.query, result)
+        return result
+
+    def _answered(self, gathered: Gathered, handles: Sequence[Handle]) -> bool:
+        return any(
+            h.name not in gathered.failures and h.name not in gathered.pending_engines for h in handles
+        )
+
+    def _rank(
+        self,
+        options: SearchOptions,
+        gathered: Gathered,
+        freshness: Freshness,
+        scope: Scope,
+        deadline: Deadline,
+    ) -> SearchResult:
+        started = self._host.clock.monotonic()
+        settings = self._host.settings.ranking
+        chunks = _candidates(gathered)
+        notes = list(_notes(gathered))
+        ranking = self._ranks.rank(
+            options.query, [passage_of(c) for c in chunks], scope=scope, deadline=deadline
+        )
+        best: tuple[Chunk, ...] = ()
+        if ranking.relevant:
+            ordered = [evolve(chunks[s.index], score=s.score) for s in ranking.scored]
+            best = select(
+                ordered,
+                keep=settings.keep,
+                per_source=settings.per_source,
+                near_duplicate=settings.near_duplicate,
+            )
+        elif chunks:
+            notes.append("no passage of the pages found shares a word with the query")
+        lost = [kind for kind in ranking.lost if kind != "crossencoder" or "biencoder" in ranking.ran]
+        if "lexical" in lost:
+            notes.append("no ranker is in use: excerpts are in the engines' order")
+        took = self._host.clock.monotonic() - started
+        self._rank_s = 0.7 * self._rank_s + 0.3 * took
+        scope.emit("stage.finished", stage="rank", elapsed_s=took, count=len(chunks))
+        return SearchResult(
+            query=options.query,
+            chunks=best,
+            hits=gathered.hits,
+            failed_urls=gathered.failed_urls(),
+            freshness=freshness,
+            partial=gathered.partial,
+            notes=tuple(notes),
+            ranked_by=ranking.ran,
+        )
+
+    def _count(self, result: SearchResult) -> None:
+        self._counters.bump_many({"searches": 1, f"served_{result.provenance.kind}": 1})
+
+
+def passage_of(chunk: Chunk) -> str:
+    """What a ranker sees of a chunk: its title and headings say what the text is about."""
+    about = " ".join(dict.fromkeys(part for part in (chunk.title, *chunk.heading_path) if part))
+    return f"{about}\n{chunk.text}" if about else chunk.text
+
+
+def _candidates(gathered: Gathered) -> list[Chunk]:
+    """Every chunk that arrived, by rank of its page; an engine's snippet speaks for a page that did not."""
+    chunks: list[Chunk] = []
+    spoken_for = set()
+    for state in sorted(gathered.pages.values(), key=lambda s: s.hit.rank):
+        if state.document is not None:
+            spoken_for.add(state.hit.url)
+            chunks.extend(state.chunks)
+    for hit in gathered.hits:
+        if hit.url not in spoken_for and hit.snippet.strip():
+            chunks.append(Chunk(text=hit.snippet, url=hit.url, title=hit.title, end=len(hit.snippet)))
+    return chunks
+
+
+def _notes(gathered: Gathered) -> Sequence[str]:
+    notes = [f"{name} failed: {error.message}" for name, error in gathered.failures.items()]
+    notes += [f"{name} was too slow and was left behind" for name in gathered.pending_engines]
+    if gathered.hits and not any(s.document for s in gathered.pages.values()):
+        kinds: dict[str, int] = {}
+        for state in gathered.pages.values():
+            kind = state.error.kind if state.error else "pending"
+            kinds[kind] = kinds.get(kind, 0) + 1
+        told = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items()))
+        notes.append(f"no page could be read ({told}); the excerpts are the engines' own snippets")
+    return notes

@@ -1,0 +1,107 @@
+"""What a search is asked to do, checked and completed before anything starts."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from attrs import frozen
+
+from ..errors import BadQuery, ConfigError, WebfetchError
+from ..models import Freshness
+from ..runtime.emitter import Scope
+from ..runtime.host import Host
+from ..runtime.replies import visible
+from .freshness import classify_keywords
+
+MAX_QUERY_CHARS = 2_000
+"""Longer than any question; a pasted document is not a query. Engines cut to their own limits."""
+
+
+@frozen(kw_only=True)
+class SearchOptions:
+    """A search, complete: every default filled in."""
+
+    query: str
+    limit: int
+    hint: Freshness | None = None
+    force_fresh: bool = False
+    cache_only: bool = False
+    include_domains: tuple[str, ...] = ()
+    exclude_domains: tuple[str, ...] = ()
+    language: str | None = None
+    country: str | None = None
+    deadline_s: float = 8.0
+    engines: tuple[str, ...] = ()
+
+
+def checked_query(query: object) -> str:
+    """The query, folded to one line.
+
+    Raises:
+        BadQuery: it is not text, blank, or longer than ``MAX_QUERY_CHARS``.
+    """
+    if not isinstance(query, str):
+        raise BadQuery(f"the query must be text, got {type(query).__name__}")
+    folded = " ".join(visible(query.encode("utf-8", "replace").decode()).split())
+    if not any(c.isalnum() for c in folded):
+        raise BadQuery("the query is empty", fix="ask for something, in words")
+    if len(folded) > MAX_QUERY_CHARS:
+        raise BadQuery(
+            f"the query has {len(folded)} characters, more than {MAX_QUERY_CHARS}",
+            fix="ask one question at a time",
+        )
+    return folded
+
+
+def checked_freshness(value: object) -> Freshness | None:
+    """A caller's freshness hint. Raises BadQuery when it is none of the classes."""
+    if value is None or value == "":
+        return None
+    try:
+        return Freshness(str(value).lower())
+    except ValueError:
+        raise BadQuery(f"freshness must be one of {', '.join(Freshness)}; got {value!r}") from None
+
+
+def checked_domains(values: object, name: str) -> tuple[str, ...]:
+    """Domain filters, as bare host names. Raises BadQuery for anything else."""
+    if isinstance(values, str):
+        values = [v for v in values.replace(",", " ").split() if v]
+    if not isinstance(values, (list, tuple)) or not all(isinstance(v, str) for v in values):
+        raise BadQuery(f"{name} must be a list of host names; got {values!r}")
+    hosts = []
+    for value in values:
+        host = (
+            value.strip()
+            .lower()
+            .removeprefix("https://")
+            .removeprefix("http://")
+            .partition("/")[0]
+            .rstrip(".")
+        )
+        if not host or any(c.isspace() for c in host):
+            raise BadQuery(f"{name}: {value!r} is not a host name")
+        hosts.append(host)
+    return tuple(dict.fromkeys(hosts))
+
+
+def classify(host: Host, query: str, hint: Freshness | None, scope: Scope) -> Freshness:
+    """The freshness class: the caller's hint, else the classifiers in order, else cue words, else recent."""
+    if hint is not None:
+        return hint
+    now = datetime.fromtimestamp(host.clock.time(), UTC)
+    for handle in host.handles("freshness"):
+        try:
+            answer = host.caller.call(
+                handle,
+                lambda classifier: classifier.classify(query, now),
+                scope=scope,
+                deadline=host.deadline(1.0),
+                check=lambda value: None if value is None else Freshness(value),
+                count=lambda value: int(value is not None),
+            )
+        except (WebfetchError, ConfigError):
+            continue
+        if answer is not None:
+            return Freshness(answer)
+    return classify_keywords(query, now) or Freshness.RECENT
