@@ -20,6 +20,7 @@ class Event:
     ``search.started``     a search began; ``search.finished`` with its elapsed time and chunk count
     ``call.started``       a provider is about to be called for ``target``
     ``call.finished``      it answered or was given up: ``outcome``, ``reason``, ``elapsed_s``, ``count``
+    ``call.left_behind``   the search went on without waiting for it any longer
     ``stage.finished``     a stage of the pipeline is over (``stage``, ``elapsed_s``, ``count``)
     ``breaker.opened``     a provider is benched; ``breaker.closed`` when it serves again
     ``cache.hit``          the query cache answered (``data["kind"]``); ``cache.missed`` otherwise

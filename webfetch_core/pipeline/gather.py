@@ -40,6 +40,7 @@ class PageState:
     """A page under way: what became of it, or nothing yet."""
 
     hit: SearchHit
+    started: float
     document: Document | None = None
     chunks: Sequence[Chunk] = ()
     error: WebfetchError | None = None
@@ -131,14 +132,39 @@ class Gathering:
             else:
                 self._page_arrived(name, value, error)
         complete = self._enough()
+        pending = tuple(h.name for h in self._handles if self._awaits(h.name))
         self._judge_engines()
+        self._name_left_behind(pending)
         return Gathered(
             hits=self._hits,
             pages=self._pages,
             failures=self._failures,
-            pending_engines=tuple(h.name for h in self._handles if self._awaits(h.name)),
+            pending_engines=pending,
             partial=not complete,
         )
+
+    def _name_left_behind(self, engines_pending: Sequence[str]) -> None:
+        """Slow engines and pages are attempts too: the result says what it did not wait for."""
+        now = self._host.clock.monotonic()
+        for name in engines_pending:
+            self._scope.emit(
+                "call.left_behind",
+                stage="search",
+                provider=name,
+                outcome="timeout",
+                reason="it had not answered when the search went on",
+                elapsed_s=now - self._scope.started,
+            )
+        for state in self._pages.values():
+            if not state.settled:
+                self._scope.emit(
+                    "call.left_behind",
+                    stage="fetch",
+                    target=state.hit.url,
+                    outcome="timeout",
+                    reason="it had not arrived when the search went on; it goes on into the page cache",
+                    elapsed_s=now - state.started,
+                )
 
     # ---- what arrives ---------------------------------------------------------------------------
 
@@ -191,7 +217,7 @@ class Gathering:
             key = canonical(hit.url)
             if key in self._pages:
                 continue
-            self._pages[key] = PageState(hit)
+            self._pages[key] = PageState(hit, self._host.clock.monotonic())
             self._loading += 1
             hoped_for += 1
             self._host.tasks.spawn(partial(self._load, key, hit), "page")

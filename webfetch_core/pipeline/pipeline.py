@@ -65,7 +65,13 @@ class Pipeline:
         elapsed = self._host.clock.monotonic() - scope.started
         scope.emit("search.finished", target=options.query, elapsed_s=elapsed, count=len(result.chunks))
         self._count(result)
-        return evolve(result, elapsed_s=round(elapsed, 4), attempts=scope.attempts(), trace=scope.trace())
+        return evolve(
+            result,
+            elapsed_s=round(elapsed, 4),
+            # A run that was shared tells its own story, not that of the thread that waited for it.
+            attempts=result.attempts or scope.attempts(),
+            trace=result.trace or scope.trace(),
+        )
 
     def _found(
         self,
@@ -186,7 +192,7 @@ class Pipeline:
         result = self._rank(options, gathered, freshness, scope, deadline)
         if key is not None and not gathered.pending_engines:
             self._queries.store(key, options.query, result)
-        return result
+        return evolve(result, attempts=scope.attempts(), trace=scope.trace())
 
     def _answered(self, gathered: Gathered, handles: Sequence[Handle]) -> bool:
         return any(

@@ -18,6 +18,7 @@ from ..providers import Clock
 _log = get_logger("events")
 
 Listener = Callable[[Event], None]
+CALLS = ("call.finished", "call.left_behind")
 OBSERVER_QUEUE = 10_000
 """Events that may wait for a slow observer; beyond that they are dropped and counted."""
 
@@ -107,7 +108,7 @@ class Scope:
             return tuple(self._events)
 
     def attempts(self) -> tuple[Attempt, ...]:
-        """Every finished call, in the order in which they finished."""
+        """Every call that finished or was left behind, in that order."""
         return tuple(
             Attempt(
                 stage=e.stage,
@@ -120,7 +121,7 @@ class Scope:
                 target=e.target,
             )
             for e in self.events()
-            if e.name == "call.finished"
+            if e.name in CALLS
         )
 
     def trace(self) -> tuple[Span, ...]:
@@ -128,12 +129,12 @@ class Scope:
         spans = [
             Span(
                 stage=e.stage,
-                name=e.provider if e.name == "call.finished" else "",
+                name=e.provider if e.name in CALLS else "",
                 start_s=round(max(0.0, e.at - e.elapsed_s - self.started), 4),
                 end_s=round(e.at - self.started, 4),
                 note=" ".join(x for x in (e.outcome if e.outcome != "ok" else "", e.reason, e.target) if x),
             )
             for e in self.events()
-            if e.name in ("call.finished", "stage.finished")
+            if e.name in CALLS or e.name == "stage.finished"
         ]
         return tuple(sorted(spans, key=lambda s: (s.start_s, s.end_s)))
