@@ -169,9 +169,9 @@ def _collect(manager: Manager, stage: str, notes: list[str]) -> Iterator[Entry]:
                 )
         if len(rows) > MAX_PROVIDERS_PER_HOOK:
             problem = f"{HOOKS[stage]} returned more than {MAX_PROVIDERS_PER_HOOK} providers"
-        wrong = next((row for row in rows if not isinstance(row, Provider)), None)
-        if wrong is not None:
-            problem = f"{HOOKS[stage]} returned a {type(wrong).__name__} where a Provider belongs"
+        wrong = [type(row).__name__ for row in rows if not isinstance(row, Provider)]
+        if wrong:
+            problem = f"{HOOKS[stage]} returned a {wrong[0]} where a Provider belongs"
         if problem:
             notes.append(f"{answer.plugin} ({dist}): {problem}")
             manager.mark_failed(answer.plugin, problem)

@@ -6,8 +6,8 @@ therefore asked one implementation at a time.
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import pluggy
@@ -25,6 +25,9 @@ LOAD_LIMIT_S = 10.0
 """How long one plugin's import may take before it is given up."""
 HOOK_LIMIT_S = 5.0
 """How long one implementation of a declaring hook may take."""
+MAX_ITEMS = 1_000
+"""How many items of one answer are read; an endless one must not fill the memory."""
+MAX_REASON_CHARS = 400
 
 
 @frozen(kw_only=True)
@@ -50,8 +53,13 @@ class Answer:
 
 def describe(exc: BaseException) -> str:
     """An exception in one line, for a reader who has not seen the traceback."""
-    text = str(exc).strip().splitlines()
-    return f"{type(exc).__name__}: {text[0]}" if text else type(exc).__name__
+    try:
+        text = "; ".join(line.strip() for line in str(exc).splitlines() if line.strip())
+    except Exception:  # a plugin's exception may fail to print itself
+        text = ""
+    if len(text) > MAX_REASON_CHARS:
+        text = text[:MAX_REASON_CHARS] + "..."
+    return f"{type(exc).__name__}: {text}" if text else type(exc).__name__
 
 
 class Manager:
@@ -108,6 +116,10 @@ class Manager:
     def register(self, plugin: object, known: LoadedPlugin) -> None:
         """Register a plugin object: all of its hooks or none of them."""
         name = known.name
+        if self._pm.has_plugin(name):
+            error = ValueError(f"a plugin named {name!r} is registered already")
+            self._fail(known, f"registering it failed: {describe(error)}", error)
+            return
         try:
             self._pm.register(plugin, name=name)
             callers = self._pm.get_hookcallers(plugin) or []
@@ -164,7 +176,10 @@ class Manager:
             def ask(function: Any = impl.function, given: list[Any] = given) -> Any:
                 value = function(*given)
                 # A generator does its work when it is read: read it here, inside the limit.
-                return list(value) if inspect.isgenerator(value) else value
+                lazy = isinstance(value, Iterable) and not isinstance(
+                    value, (str, bytes, Mapping, list, tuple)
+                )
+                return list(islice(value, MAX_ITEMS)) if lazy else value
 
             try:
                 value = within(self._hook_limit_s, ask, f"{impl.plugin_name}-{hook}")

@@ -1,0 +1,198 @@
+"""What holds for a provider of any stage: how it is declared, imported, built and closed."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from time import monotonic
+from types import ModuleType
+from typing import Any, ClassVar
+
+import attrs
+import pytest
+
+from ...providers import EnvKey, Provider, Traits
+from ...registry.catalog import HOOKS
+from ...settings_load import structure
+from ..context import FakeContext
+from . import side_effects
+from .guard import Guarded, overrides_contract
+
+__all__ = ["CANARY", "ProviderContract", "concurrently", "overrides_contract"]
+
+CANARY = "canary-5f1e9c-not-a-key"
+"""Stands for a secret; it must never be seen in an error."""
+BUILD_LIMIT_S = 5.0
+
+
+def concurrently(threads: int, work: Callable[[], Any]) -> list[Any]:
+    """Run ``work`` in several threads that start together; return the results or raise the first error."""
+    barrier = threading.Barrier(threads)
+    outcomes: list[Any] = []
+
+    def body() -> None:
+        barrier.wait()
+        try:
+            outcomes.append(work())
+        except BaseException as exc:
+            outcomes.append(exc)
+
+    running = [threading.Thread(target=body, daemon=True) for _ in range(threads)]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join(30)
+    assert len(outcomes) == threads, "a concurrent call did not return within 30 s"
+    for outcome in outcomes:
+        if isinstance(outcome, BaseException):
+            raise outcome
+    return outcomes
+
+
+class ProviderContract(Guarded):
+    """Set ``plugin`` (module name, module or object) and ``provider`` (its name)."""
+
+    plugin: ClassVar[Any] = None
+    provider: ClassVar[str] = ""
+    settings: ClassVar[Mapping[str, Any]] = {}
+    """The table ``[plugins.<plugin>]``."""
+    environ: ClassVar[Mapping[str, str]] = {}
+    """Environment beside the keys that ``requires`` names; those are set to a canary."""
+
+    stage: ClassVar[str] = ""
+    protocol: ClassVar[type] = object
+    traits_type: ClassVar[type] = Traits
+
+    # ---- fixtures, free to override --------------------------------------------------------------
+
+    @pytest.fixture
+    def declared(self) -> Provider[Any]:
+        """The provider under test, as its plugin declares it."""
+        return self.find_provider()
+
+    @pytest.fixture
+    def context(self, tmp_path: Path) -> FakeContext:
+        """What the provider is built with."""
+        return self.make_context(tmp_path)
+
+    @pytest.fixture
+    def subject(self, declared: Provider[Any], context: FakeContext) -> Iterator[Any]:
+        """The built object, closed after the test."""
+        built = self.build(declared, context)
+        yield built
+        close = getattr(built, "close", None)
+        if callable(close):
+            close()
+
+    # ---- for fixtures and tests of subclasses ------------------------------------------------------
+
+    def loaded_plugin(self) -> Any:
+        """The plugin module or object."""
+        assert self.plugin is not None, f"{type(self).__name__} must set plugin"
+        return importlib.import_module(self.plugin) if isinstance(self.plugin, str) else self.plugin
+
+    def find_provider(self) -> Provider[Any]:
+        """The provider called ``self.provider``, or the only one of the stage."""
+        hook = getattr(self.loaded_plugin(), HOOKS[self.stage], None)
+        assert hook is not None, f"the plugin does not implement {HOOKS[self.stage]}"
+        rows = list(hook())
+        named = [row for row in rows if getattr(row, "name", None) == self.provider]
+        assert named, f"no provider {self.provider!r} among {[getattr(r, 'name', r) for r in rows]}"
+        assert len(named) == 1, f"{HOOKS[self.stage]} declares {self.provider!r} {len(named)} times"
+        found: Provider[Any] = named[0]
+        return found
+
+    def make_context(self, folder: Path) -> FakeContext:
+        """A context with the keys that the provider requires, all of them canaries."""
+        keys = {r.name: CANARY for r in self.find_provider().requires if isinstance(r, EnvKey)}
+        return FakeContext(
+            self.plugin_name(),
+            environ={"PATH": os.environ.get("PATH", ""), **keys, **self.environ},
+            data_dir=folder / "data",
+        )
+
+    def plugin_name(self) -> str:
+        """The plugin's name by the naming rule (``webfetch_search_x.plugin`` is ``search_x``)."""
+        name = getattr(self.loaded_plugin(), "__name__", "test")
+        return str(name).partition(".")[0].removeprefix("webfetch_")
+
+    def make_settings(self, declared: Provider[Any], **extra: Any) -> Any:
+        """The settings object, made as the core makes it."""
+        if declared.settings is None:
+            return None
+        return structure(declared.settings, {**self.settings, **extra}, path="settings")
+
+    def build(self, declared: Provider[Any], context: FakeContext, **settings: Any) -> Any:
+        """Build the provider with the settings of the class and ``settings`` over them."""
+        return declared.build(self.make_settings(declared, **settings), context)
+
+    # ---- the contract ------------------------------------------------------------------------------
+
+    def test_declares_a_provider(self, declared: Provider[Any]) -> None:
+        assert isinstance(declared, Provider), f"declares a {type(declared).__name__}, not a Provider"
+        assert declared.summary.strip(), "a provider has a one-line summary for `webfetch plugins`"
+        assert "\n" not in declared.summary, "the summary is one line"
+        if declared.traits is not None:
+            assert isinstance(declared.traits, self.traits_type), (
+                f"the traits of a {self.stage} provider are {self.traits_type.__name__}"
+            )
+
+    def test_declaring_is_repeatable(self) -> None:
+        first, second = self.find_provider(), self.find_provider()
+        assert (first.name, first.priority, first.requires) == (second.name, second.priority, second.requires)
+
+    def test_import_is_light_and_leaves_no_trace(self) -> None:
+        plugin = self.loaded_plugin()
+        if not isinstance(plugin, ModuleType):
+            pytest.skip("the plugin is an object, not a module")
+        path = os.pathsep.join(p for p in sys.path if p)
+        run = subprocess.run(
+            [sys.executable, str(side_effects.__file__), plugin.__name__],
+            capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONPATH": path},
+        )  # fmt: skip
+        assert run.returncode == 0, f"importing {plugin.__name__} failed:\n{run.stderr}"
+        *printed, report = run.stdout.rstrip("\n").split("\n")
+        assert not "".join(printed) and not run.stderr, f"importing it prints: {run.stdout}{run.stderr}"
+        found = json.loads(report)
+        assert not found["heavy"], (
+            f"importing {plugin.__name__} imports {', '.join(found['heavy'])}: import it inside build"
+        )
+        assert not found["changed"], f"importing {plugin.__name__} changes {', '.join(found['changed'])}"
+
+    def test_requirements_answer_for_an_empty_environment(self, declared: Provider[Any]) -> None:
+        for requirement in declared.requires:
+            missing = requirement.missing({})
+            assert missing is None or (isinstance(missing, str) and missing.strip())
+
+    def test_settings_have_defaults(self, declared: Provider[Any]) -> None:
+        if declared.settings is None:
+            return
+        assert attrs.has(declared.settings), "the settings are an attrs class"
+        assert structure(declared.settings, {}, path="settings") is not None
+
+    def test_builds_quickly_what_it_declares(self, declared: Provider[Any], context: FakeContext) -> None:
+        started = monotonic()
+        built = self.build(declared, context)
+        took = monotonic() - started
+        assert isinstance(built, self.protocol), (
+            f"build returned a {type(built).__name__}, which is no {self.protocol.__name__}"
+        )
+        assert took < BUILD_LIMIT_S, f"building took {took:.1f} s: load heavy things on first use"
+        self._close(built)
+
+    def test_close_may_be_called_twice(self, declared: Provider[Any], context: FakeContext) -> None:
+        built = self.build(declared, context)
+        self._close(built)
+        self._close(built)
+
+    @staticmethod
+    def _close(built: Any) -> None:
+        close = getattr(built, "close", None)
+        if callable(close):
+            close()

@@ -1,0 +1,76 @@
+"""Contract of language models."""
+
+from __future__ import annotations
+
+import json
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from ...errors import ProviderError, WebfetchError
+from ...providers import Provider
+from ...stages import LLM
+from ..context import FakeContext, loopback_http
+from ..service import LoopbackService, ServiceReply
+from .base import CANARY, ProviderContract
+
+_MESSAGES = ({"role": "user", "content": "How high is the lighthouse? It is 41 metres high."},)
+_SCHEMA = {"type": "object", "properties": {"height": {"type": "string"}}, "required": ["height"]}
+
+
+class LLMContract(ProviderContract):
+    """Set ``reply`` to a recorded answer of the service and ``expected`` to the JSON in it."""
+
+    stage = "llm"
+    protocol = LLM
+
+    reply: ClassVar[Any] = None
+    expected: ClassVar[Any] = None
+    base_url_setting: ClassVar[str] = "base_url"
+    base_url_path: ClassVar[str] = ""
+
+    @pytest.fixture
+    def service(self) -> Iterator[LoopbackService]:
+        """The played service."""
+        assert self.reply is not None, f"{type(self).__name__} must set reply"
+        with LoopbackService(self.reply) as service:
+            yield service
+
+    @pytest.fixture
+    def context(self, tmp_path: Path, service: LoopbackService) -> FakeContext:
+        context = self.make_context(tmp_path)
+        return context.having(http=loopback_http(context.clock, trusted=(service.host,)))
+
+    @pytest.fixture
+    def subject(
+        self, declared: Provider[Any], context: FakeContext, service: LoopbackService
+    ) -> Iterator[Any]:
+        address = {self.base_url_setting: service.url + self.base_url_path}
+        built = self.build(declared, context, **address)
+        yield built
+        self._close(built)
+
+    def test_completes_with_json(self, subject: Any) -> None:
+        answer = subject.complete(_MESSAGES, _SCHEMA)
+        json.dumps(answer)
+        assert answer == self.expected
+
+    def test_messages_are_sent(self, subject: Any, service: LoopbackService) -> None:
+        subject.complete(_MESSAGES, _SCHEMA)
+        assert b"How high is the lighthouse" in service.requests[-1].body
+
+    @pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 429, 500, 503])
+    def test_error_statuses_raise(self, subject: Any, service: LoopbackService, status: int) -> None:
+        service.answer({"error": {"message": f"no {CANARY}"}}, status=status)
+        with pytest.raises(ProviderError) as caught:
+            subject.complete(_MESSAGES, _SCHEMA)
+        assert CANARY not in "".join(traceback.format_exception_only(caught.value))
+
+    @pytest.mark.parametrize("body", [b"", b"null", b"{", b"<html>sign in</html>"])
+    def test_a_broken_answer_raises(self, subject: Any, service: LoopbackService, body: bytes) -> None:
+        service.answer(ServiceReply(body=body, content_type="application/json"))
+        with pytest.raises(WebfetchError):
+            subject.complete(_MESSAGES, _SCHEMA)
