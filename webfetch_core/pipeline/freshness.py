@@ -17,6 +17,8 @@ def _any(*patterns: str) -> re.Pattern[str]:
     return re.compile(r"(?<!\w)(?:" + "|".join(patterns) + r")(?!\w)")
 
 
+_MONEY = "(?:usd|eur|gbp|jpy|cny|inr|chf|cad|aud|btc|eth|dollars?|euros?|pounds?|yen|yuan|rupees?|bitcoin)"
+
 _PRESENT = _any(
     r"(?:right |as of |until |up to |till )?now(?! that)",
     r"today(?:'s)?",
@@ -44,8 +46,7 @@ _MOVING = _any(
     r"(?:stock|share|spot|gas|petrol|fuel|oil|gold|silver|house|ticket|crypto)? ?prices?",
     r"quotes? (?:for|of) \w+ stock|stocks?|market cap(?:itali[sz]ation)?|net worth|nasdaq|dow jones|s&p 500",
     r"exchange rates?|interest rates?|mortgage rates?|inflation rate|federal funds rate|yield",
-    r"(?:usd|eur|gbp|jpy|cny|inr|chf|cad|aud|btc|eth|dollars?|euros?|pounds?|yen|yuan|rupees?|bitcoin)"
-    r" (?:to|in|into) (?:usd|eur|gbp|jpy|cny|inr|chf|cad|aud|btc|eth|dollars?|euros?|pounds?|yen|yuan|rupees?)",
+    rf"{_MONEY} (?:to|in|into) {_MONEY}",
     r"scores?|standings?|league table|leaderboards?|top scorers?|fixtures|line-?ups?|odds|rankings?",
     r"(?:ranked|rank|no\.?|number) (?:1|one|first)",
     r"traffic|delays?|flight status|departures?|arrivals?|outages?",
@@ -65,21 +66,24 @@ _NEWEST = _any(
     r"latest|newest|most recent(?:ly)?|current(?:ly)?|reigning|this year|last year|(?:at|in|of) the last"
 )
 _CONTEST = _any(
-    r"w[io]n|wins|winners?|winning|champions?|championships?|finalists?|awards?|title holder|league|episodes?",
-    r"most[- ](?:popular|liked|viewed|watched|streamed|followed)|(?:best|top)[- ]selling|(?:highest|top)[- ]grossing",
+    r"w[io]n|wins|winners?|winning|champions?|championships?|finalists?|awards?|title holder",
+    r"league|episodes?",
+    r"most[- ](?:popular|liked|viewed|watched|streamed|followed)|(?:best|top)[- ]selling",
+    r"(?:highest|top)[- ]grossing",
 )
 _TALLY = _any(
-    r"how many (?:[\w-]+ ){1,6}(?:has|have) (?:.+ )?(?:scored|won|published|visited|played|been (?:confirmed|discovered|"
-    r"recorded|reported|killed))",
+    r"how many (?:[\w-]+ ){1,6}(?:has|have) (?:.+ )?(?:scored|won|published|visited|played|"
+    r"been (?:confirmed|discovered|recorded|reported|killed))",
     r"richest|most (?:popular|liked|followed)",
 )
 """Contests are decided and tallies grow at no set time: the newest one may be an hour old."""
 
 _RECENT = _any(
     r"latest|newest|most recent(?:ly)?|recent(?:ly)?|upcoming|new|newly",
-    r"current(?:ly)?|nowadays|these days|still|yet|any ?more|this year|next year|last year|so called",
+    r"current(?:ly)?|nowadays|these days|still|yet|any ?more|this year|next year|last year",
     r"releases?|release date|versions?|updates?|changelog|roadmap|beta|announce(?:d|ment)?",
-    r"best|top(?: \d+)?|cheapest|reviews?|alternatives?|recommended|benchmarks?|comparison|compared?|vs\.?|versus",
+    r"best|top(?: \d+)?|cheapest|reviews?|alternatives?|recommended|benchmarks?",
+    r"comparison|compared?|vs\.?|versus",
     r"who(?: is|'s| are) the",
     r"(?:ceo|president|prime minister|mayor|governor|chairman|head|captain|coach|champion|holder) of",
     r"how much (?:does|do|is|are)|costs?|fees?|salary",
@@ -90,15 +94,17 @@ _RECENT = _any(
 _SETTLED = _any(
     r"defin(?:e|ition)(?: of)?|meaning of|what does .+ (?:mean|stand for)|etymology|synonyms?|antonyms?",
     r"history of|origins? of|biography|timeline of|causes? of|plot of|summary of",
-    r"(?:boiling|melting|freezing) point|formula|theorem|proof of|atomic (?:number|mass)|speed of (?:light|sound)",
+    r"(?:boiling|melting|freezing) point|formula|theorem|proof of|atomic (?:number|mass)",
+    r"speed of (?:light|sound)",
     r"capital of|height of|length of|depth of|distance (?:from|between)|area of",
     r"how (?:do|does|did) .+ work|how to|why (?:is|are|do|does|did|was|were)|explain|difference between",
-    r"who (?:\w+ )?(?:founded|invented|discovered|wrote|painted|composed|directed|killed|built|designed|created|"
-    r"proposed|was|were)",
+    r"who (?:\w+ )?(?:founded|invented|discovered|wrote|painted|composed|directed|killed|built|designed|"
+    r"created|proposed|was|were)",
     r"who(?: is|'s) the (?:author|founder|inventor|creator|composer|father|mother)",
     r"author of",
     r"(?:when|where|what year) (?:did|was|were)|what (?:was|were)|was .+ (?:born|founded|built|written)",
-    r"first (?:\w+ ){1,6}(?:to|in)|(?:world war|civil war|revolution|ancient|medieval|empire|dynasty|century)",
+    r"first (?:\w+ ){1,6}(?:to|in)",
+    r"(?:world war|civil war|revolution|ancient|medieval|empire|dynasty|century)",
     r"convert \d[\d.,]* \w+ to|square root|\d+ ?[-+*/^] ?\d+",
 )
 """Will not change."""
@@ -108,6 +114,8 @@ _CHANGING = _any(
     r"best|top|cheapest|most|highest|lowest|biggest|largest|richest|oldest|fastest|longest|versions?|updates?",
 )
 """Keeps even a settled sort of question open ("where was the most recent summit held")."""
+
+_READ = 1_000  # characters; a longer text is no question, and the patterns need not be quick on it
 
 _YEAR = re.compile(r"(?<![\w.,$€£-])(1[0-9]{3}|20[0-9]{2})(?:(?:[-–/])(\d{2,4}))?('?s)?(?![\w%]|[.,]\d)")
 _LONG_AGO = _any(
@@ -122,7 +130,7 @@ def classify_keywords(query: str, now: datetime) -> Freshness | None:
     Years count from ``now``: one before last year's settles a question ("bitcoin price in 2013"),
     this one's or a coming one's keeps it open.
     """
-    text = " ".join(unicodedata.normalize("NFKC", query).replace("’", "'").casefold().split())
+    text = " ".join(unicodedata.normalize("NFKC", query[:_READ]).replace("’", "'").casefold().split())
     if _PRESENT.search(text):
         return Freshness.REALTIME
     years = list(_years(text))
