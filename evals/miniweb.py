@@ -1,0 +1,271 @@
+"""A closed little web, end to end: search, fetch over HTTP, extract, chunk, rank, compress, render.
+
+Serves the pages of the mini-web data set on loopback, indexes the same pages with search_local (so
+that its hits are web pages to be fetched, not local files), and asks the questions whose answers
+are known to be on those pages:
+
+1. without delay: recall@10 of the page, answer in the five excerpts, tokens per result;
+2. with a seeded heavy-tailed delay (lognormal, median 300 ms, 5 % over 4 s, 3 % never answer):
+   p50/p95 wall time for pages never seen and for pages seen before, partial results, and whether
+   the hard deadline was ever passed.
+
+    python evals/miniweb.py [--questions 614] [--timed 120] [--seed 7]
+
+Data: a folder ``mini_web`` with ``pages.tar.xz`` (members ``pages/...``), ``pages_meta.jsonl.xz``
+(``page_id``, ``file``, ``title``) and ``qa.jsonl`` (``question``, ``answers``, ``page_ids``,
+``tier``; tier A is asked). Any set of pages and questions of this form will do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import http.server
+import json
+import math
+import random
+import sys
+import tarfile
+import tempfile
+import threading
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any
+from urllib.parse import quote, unquote
+
+from common import DATA, answered, finish, median, need, percentile, rows
+
+from webfetch_core import Settings, Webfetch
+from webfetch_core.models import SearchResult
+from webfetch_core.settings import NetSettings
+
+MEDIAN_S = 0.3
+OVER_4S = 0.05
+NEVER = 0.03
+SIGMA = math.log(4.0 / MEDIAN_S) / NormalDist().inv_cdf(1 - OVER_4S)
+"""The spread that puts 5 % of a lognormal with median 0.3 s above 4 s."""
+GRACE_S = 0.25
+"""How far past the deadline a wall time may lie before it counts as passed: thread wake-ups."""
+
+
+class Site(http.server.ThreadingHTTPServer):
+    """The pages, each with its own delay, the same in every run of one seed."""
+
+    daemon_threads = True
+    request_queue_size = 256
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.folder = folder
+        self.seed = seed
+        self.delayed = False
+        self.closing = threading.Event()
+
+    def delay(self, path: str) -> float | None:
+        """Seconds before the page answers; None when it never does."""
+        digest = hashlib.sha256(f"{self.seed} {path}".encode()).digest()
+        chance = random.Random(digest)
+        if chance.random() < NEVER:
+            return None
+        return chance.lognormvariate(math.log(MEDIAN_S), SIGMA)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients that give up are part of the experiment."""
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Site
+
+    def do_GET(self) -> None:
+        path = unquote(self.path.lstrip("/"))
+        file = self.server.folder / path
+        if path == "robots.txt" or not file.is_file():
+            self.send_error(404)
+            return
+        if self.server.delayed:
+            wait = self.server.delay(path)
+            if self.server.closing.wait(60.0 if wait is None else wait) or wait is None:
+                self.close_connection = True
+                return
+        body = file.read_bytes()
+        self.send_response(200)
+        kind = "text/html" if file.suffix == ".html" else "text/plain"
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        """Quiet."""
+
+
+def build_index(home: Path, folder: Path, base: str, files: list[str]) -> None:
+    """Index the pages under the URLs that the site serves them at, by the plugin's own command."""
+    from webfetch_core.cli import main
+
+    mapping = home / "urls.jsonl"
+    mapping.write_text(
+        "".join(json.dumps({"path": f, "url": base + quote(f)}) + "\n" for f in files), encoding="utf-8"
+    )
+    environ = {"WEBFETCH_HOME": str(home), "HOME": str(home), "PATH": ""}
+    argv = ["index", "add", str(folder), "--name", "miniweb", "--url-map", str(mapping)]
+    if (code := main(argv, environ=environ)) != 0:
+        raise SystemExit(f"indexing ended with {code}")
+
+
+def open_webfetch(home: Path, deadline_s: float) -> Webfetch:
+    settings = Settings(
+        search=("local",),
+        home=str(home),
+        deadline_s=deadline_s,
+        net=NetSettings(allow_hosts=("127.0.0.1",), obey_robots=False),
+        plugins={"fetch_http": {"obey_robots": False}},
+    )
+    return Webfetch(settings, environ={"HOME": str(home)})
+
+
+def gold(result: SearchResult, urls: set[str]) -> tuple[bool, bool]:
+    """(the page is among the ten hits, the page was fetched)."""
+    hits = {hit.url for hit in result.hits[:10]}
+    missed = {f.url for f in result.failed_urls}
+    return bool(hits & urls), bool((hits & urls) - missed)
+
+
+def quality(wf: Webfetch, questions: list[dict[str, Any]], where: dict[str, str]) -> dict[str, float]:
+    found = fetched = excerpt = rendered = anywhere = 0
+    tokens: list[int] = []
+    times: list[float] = []
+    for place, row in enumerate(questions, start=1):
+        started = time.monotonic()
+        result = wf.search(row["question"], force_fresh=False)
+        times.append(time.monotonic() - started)
+        urls = {where[p] for p in row["page_ids"] if p in where}
+        is_found, is_fetched = gold(result, urls)
+        found += is_found
+        text = wf.render(result)
+        tokens.append(len(text) // 4)
+        in_excerpts = answered("\n".join(f"{c.title}\n{c.text}" for c in result.chunks), row["answers"])
+        anywhere += in_excerpts
+        if is_fetched:
+            fetched += 1
+            excerpt += in_excerpts
+            rendered += answered(text, row["answers"])
+        if place % 100 == 0:
+            print(f"  {place}/{len(questions)}", file=sys.stderr, flush=True)
+    return {
+        "questions": len(questions),
+        "recall_at_10": found / len(questions),
+        "page_fetched": fetched / len(questions),
+        "answer_in_excerpts_of_fetched": excerpt / max(fetched, 1),
+        "answer_in_excerpts_of_all": anywhere / len(questions),
+        "answer_after_compression_of_fetched": rendered / max(fetched, 1),
+        "tokens_mean": sum(tokens) / len(tokens),
+        "no_delay_p50_s": median(times),
+        "no_delay_p95_s": percentile(times, 0.95),
+    }
+
+
+def timed(
+    wf: Webfetch, questions: list[dict[str, Any]], deadline_s: float, *, cold: bool
+) -> dict[str, float]:
+    """Wall times. Cold: no page was seen before. Warm: the pages are in the cache, the query is not."""
+    name = "unseen" if cold else "seen"
+    times: list[float] = []
+    partial = passed = 0
+    for row in questions:
+        cache = wf.cache()
+        for space in ("queries", "negative", "pages") if cold else ("queries",):
+            cache.clear(space)
+        if not cold:
+            wf.search(row["question"])
+            time.sleep(0.3)  # what was left behind goes on into the page cache
+            cache.clear("queries")
+        started = time.monotonic()
+        result = wf.search(row["question"])
+        took = time.monotonic() - started
+        times.append(took)
+        partial += result.partial
+        passed += took > deadline_s + GRACE_S
+        # Pages of this question still under way would compete with the next one for the two cores.
+        limit = time.monotonic() + 1.0
+        while wf.host.tasks.running > 3 and time.monotonic() < limit:
+            time.sleep(0.05)
+    return {
+        f"{name}_p50_s": median(times),
+        f"{name}_p95_s": percentile(times, 0.95),
+        f"{name}_max_s": max(times),
+        f"{name}_partial": partial / len(questions),
+        f"{name}_deadline_passed": passed,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--questions", type=int, default=10_000, help="how many for the quality part")
+    parser.add_argument("--timed", type=int, default=100, help="how many for the timed parts")
+    parser.add_argument("--deadline", type=float, default=8.0)
+    parser.add_argument("--seed", type=int, default=7)
+    args = parser.parse_args()
+    data = need(
+        DATA / "mini_web" / "qa.jsonl", "See the docstring of this script for the form of the data."
+    ).parent
+    chance = random.Random(args.seed)
+    questions = [q for q in rows(data / "qa.jsonl") if q["tier"] == "A"]
+    chance.shuffle(questions)
+    figures: dict[str, Any] = {"seed": args.seed, "deadline_s": args.deadline}
+    with ExitStack() as stack:
+        work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="webfetch-miniweb-")))
+        with tarfile.open(data / "pages.tar.xz") as archive:
+            archive.extractall(work, filter="data")
+        meta = list(rows(data / "pages_meta.jsonl.xz"))
+        folder = work / "pages"
+        site = Site(folder, args.seed)
+        threading.Thread(target=site.serve_forever, daemon=True).start()
+        stack.callback(site.shutdown)
+        stack.callback(site.closing.set)
+        base = f"http://127.0.0.1:{site.server_address[1]}/"
+        files = {m["page_id"]: m["file"].removeprefix("pages/") for m in meta}
+        where = {page: base + quote(file) for page, file in files.items()}
+        home = work / "home"
+        home.mkdir()
+        started = time.monotonic()
+        build_index(home, folder, base, list(files.values()))
+        print(f"indexed {len(files)} pages in {time.monotonic() - started:.1f} s")
+
+        with open_webfetch(home, args.deadline) as wf:
+            wf.host.emitter.subscribe(lambda event: None)
+            figures |= quality(wf, questions[: args.questions], where)
+        report(figures, "quality, without delay")
+
+        site.delayed = True
+        sample = questions[: args.timed]
+        with open_webfetch(home, args.deadline) as wf:
+            wf.search("warm up the process and its workers")
+            figures |= timed(wf, sample, args.deadline, cold=True)
+        report(figures, "pages never seen, delayed", "unseen")
+        with open_webfetch(home, args.deadline) as wf:
+            wf.search("warm up the process and its workers")
+            figures |= timed(wf, sample, args.deadline, cold=False)
+        report(figures, "pages seen before, delayed", "seen")
+        with open_webfetch(home, 0.6) as wf:
+            short = timed(wf, sample[:30], 0.6, cold=True)
+            figures |= {f"short_deadline_{k}": v for k, v in short.items()}
+        report(figures, "deadline of 0.6 s", "short_deadline_")
+    finish("miniweb", figures)
+
+
+def report(figures: dict[str, Any], title: str, prefix: str = "") -> None:
+    print(f"\n{title}")
+    for name, value in figures.items():
+        shown = name.startswith(prefix) if prefix else not name.startswith(("unseen", "seen", "short"))
+        if shown and not (prefix == "seen" and name.startswith("unseen")):
+            print(f"  {name:40} {value:.3f}" if isinstance(value, float) else f"  {name:40} {value}")
+
+
+if __name__ == "__main__":
+    main()
