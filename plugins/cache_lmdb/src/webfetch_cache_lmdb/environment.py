@@ -154,7 +154,13 @@ class Environment:
                     raise self._error(exc) from exc
 
     def _open(self) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError) as exc:
+            raise CacheError(
+                f"the cache {self.path} has no folder: a file is in its place",
+                fix="set plugins.cache_lmdb.path to a file in a folder",
+            ) from exc
         if self.path.is_dir():
             raise CacheError(
                 f"the cache {self.path} is a folder", fix="set plugins.cache_lmdb.path to a file in it"

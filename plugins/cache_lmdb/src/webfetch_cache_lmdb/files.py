@@ -71,6 +71,9 @@ def set_aside(path: Path, inode: int) -> Path | None:
             path.rename(aside)
         except FileNotFoundError:
             return None
+        if aside.stat().st_ino != inode and not path.exists():
+            aside.rename(path)  # another process put a new file there in that instant
+            return None
         lock = lock_path(path)
         if lock.exists():
             lock.rename(lock_path(aside))
@@ -102,10 +105,8 @@ def advice(path: Path, error: BaseException) -> str:
     def is_(*codes: int) -> bool:
         return code in codes or any(os.strerror(c) in text for c in codes)
 
-    if is_(errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+    if is_(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):  # LMDB calls a short write EIO
         return "free some disk space, or lower plugins.cache_lmdb.max_bytes"
     if is_(errno.EACCES, errno.EPERM, errno.EROFS):
         return f"make {path.parent} writable, or set plugins.cache_lmdb.path to a file elsewhere"
-    if is_(errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG):
-        return "set plugins.cache_lmdb.path to a file in a folder"
     return "set plugins.cache_lmdb.path to a file on a local disk"
