@@ -1,0 +1,1 @@
+"""Sentence compression for webfetch."""

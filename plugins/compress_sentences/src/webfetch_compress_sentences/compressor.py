@@ -1,0 +1,86 @@
+"""The compressor: lay out, score, choose, write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+import attrs
+
+from webfetch_core.api import Chunk
+
+from .features import features
+from .layout import Placed, lay_out
+from .model import Model, load_model
+from .question import Question, read_question
+from .selection import choose
+
+
+class SentenceCompressor:
+    """Keeps the units (sentences, items, rows, code blocks) that answer the query. Stateless."""
+
+    def __init__(self, model: Model | None = None) -> None:
+        self._model = model or load_model()
+
+    def compress(self, query: str, chunks: Sequence[Chunk], budget: int) -> list[Chunk]:
+        """See :class:`webfetch_core.api.Compressor`.
+
+        ``budget`` also pays for one ``[Source: title | host]`` header a source. A chunk of which
+        nothing is kept is left out; a sentence that spans two chunks goes to the one that holds
+        most of it. Nothing but blank chunks, or a budget below 1, gives an empty list.
+        """
+        if budget <= 0:
+            return []
+        costs = {chunk.url: header_cost(chunk) for chunk in reversed(chunks)}
+        if sum(len(c.text) + 1 for c in chunks) + sum(costs.values()) <= budget:
+            return [c for c in chunks if c.text.strip()]
+        placed = lay_out(chunks)
+        if not placed:
+            return []
+        question = read_question(query)
+        scores = self._scores(question, chunks, placed)
+        kept = choose(question, placed, scores, budget, costs)
+        if not kept:  # not one unit and its header fit: the best one without a header, cut if need be
+            best = max(range(len(placed)), key=lambda i: (scores[i], -i))
+            return [attrs.evolve(chunks[placed[best].owner], text=_cut(placed[best].unit.text, budget))]
+        return _written(chunks, placed, kept)
+
+    def _scores(self, question: Question, chunks: Sequence[Chunk], placed: Sequence[Placed]) -> list[float]:
+        rows = features(question, chunks, placed, self._model.idf, self._model.rare)
+        if not any(row[0] for row in rows):
+            # No unit holds a word of the query: the beginnings, best chunk first.
+            return [-100.0 * p.place - p.rank for p in placed]
+        return self._model.scores(rows)
+
+
+def header_cost(chunk: Chunk) -> int:
+    """Characters of the header line that opens the chunk's source."""
+    if not chunk.title and not chunk.url:
+        return 0
+    try:
+        host = urlsplit(chunk.url).hostname or chunk.url
+    except ValueError:
+        host = chunk.url
+    return len(f"[Source: {chunk.title} | {host}]\n")
+
+
+def _written(chunks: Sequence[Chunk], placed: Sequence[Placed], kept: set[int]) -> list[Chunk]:
+    texts: dict[int, str] = {}
+    before: dict[int, Placed] = {}
+    for i in sorted(kept):
+        here = placed[i]
+        text = here.unit.text
+        last = before.get(here.owner)
+        if last is None:
+            texts[here.owner] = text
+        else:
+            texts[here.owner] += (" " if last.unit.line == here.unit.line else "\n") + text
+        before[here.owner] = here
+    return [attrs.evolve(chunk, text=texts[n]) for n, chunk in enumerate(chunks) if n in texts]
+
+
+def _cut(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    blank = text.rfind(" ", 0, limit + 1)
+    return text[: blank if blank > 0 else limit].rstrip() or text[:limit]

@@ -1,0 +1,232 @@
+"""Text to units: the sentences, list items, table rows and code blocks that are kept or dropped whole. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+
+from attrs import frozen
+
+MAX_UNIT_CHARS = 320
+"""Longer sentences are cut at a clause or a blank, so that one of them cannot eat the budget."""
+
+
+class Kind(StrEnum):
+    """What a unit is."""
+
+    PROSE = "prose"
+    HEADING = "heading"
+    ITEM = "item"
+    ROW = "row"
+    CODE = "code"
+
+
+@frozen
+class Unit:
+    """``text`` is ``source[start:end]`` with joined line breaks as blanks. ``line`` numbers the (joined) lines,
+    ``block`` the runs of lines of one kind without a blank line between them. ``header`` is the
+    number of leading units of a table's block that name its columns (0 outside tables)."""
+
+    text: str
+    start: int
+    end: int
+    kind: Kind
+    line: int
+    block: int
+    header: int = 0
+
+
+@frozen
+class _Line:
+    text: str
+    start: int
+    end: int
+    kind: Kind
+    after_blank: bool
+
+
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s")
+_ITEM = re.compile(r"\s*(?:[-*+•‣◦]|\d{1,3}[.)]|\(?[a-z][.)])\s+\S")
+_ROW = re.compile(r"\s*\||[^|]*\S\s*\|[^|]*\|")
+_RULE = re.compile(r"\s*\|?[\s:|+-]*-{2,}[\s:|+-]*\Z")
+_FENCE = re.compile(r"\s{0,3}(```|~~~)")
+_INDENTED = re.compile(r"(?: {4}|\t)\s*\S")
+_OPEN_END = re.compile(r"[^.!?:;。！？…|]\s*\Z")
+
+_BREAK = re.compile(
+    r"(?<=[.!?…])[\"'”’»)\]*_]*(?:\[\d+\])*\s+(?=[^\s])"  # Latin marks need a blank after them
+    r"|(?<=[。！？｡])[」』”’）)]*\s*(?=\S)"
+    r"|(?<=[।॥؟۔])\s*(?=\S)"
+)
+# Words whose full stop ends no sentence, at the end of what was said so far.
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(\[\"'])(?:[A-Z]|(?:[A-Za-z]\.)+[A-Za-z]|(?i:mrs?|ms|drs?|prof|st|sr|jr|gen|col|lt|capt|sgt|rev|hon|gov"
+    r"|sen|rep|pres|nos?|vols?|pp?|figs?|eds?|ch|sec|eq|vs?|ca?|approx|est|cf|al|inc|ltd|co|corp|bros|ave|blvd|mt|ft"
+    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|nr|bd|bzw|usw|abb|etc))\.\Z"
+)
+
+
+_CUTS = tuple(map(re.compile, (r"(?<=;)\s+|\s+[–—|•·]\s+", r"(?<=[,:])\s+", r"\s+")))
+"""Where an overlong sentence may be cut, best first."""
+_SHORTEST_CUT = 80
+
+
+def split_units(text: str) -> list[Unit]:
+    """Return the units of ``text`` in order. Blank lines are none."""
+    units: list[Unit] = []
+    block = -1
+    previous: _Line | None = None
+    for number, line in enumerate(_join_wrapped(_lines(text))):
+        if previous is None or line.after_blank or line.kind is not previous.kind:
+            block += 1
+        previous = line
+        if line.kind in (Kind.PROSE, Kind.ITEM):
+            for start, end in _sentences(line.text):
+                piece = line.text[start:end]
+                units.append(Unit(piece, line.start + start, line.start + end, line.kind, number, block))
+        else:
+            units.append(Unit(line.text, line.start, line.end, line.kind, number, block))
+    return _with_table_headers(units)
+
+
+# ---- lines ---------------------------------------------------------------------------------------
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    at = 0
+    blank = True
+    fence_from: int | None = None
+    code: list[tuple[int, int]] = []
+
+    def flush(after_blank: bool) -> Iterator[_Line]:
+        if code:
+            start, end = code[0][0], code[-1][1]
+            yield _Line(text[start:end], start, end, Kind.CODE, after_blank)
+            code.clear()
+
+    code_after_blank = True
+    for raw in text.splitlines(keepends=True):
+        start, at = at, at + len(raw)
+        bare = raw.rstrip()
+        end = start + len(bare)
+        if _FENCE.match(bare):
+            if fence_from is None:
+                yield from flush(code_after_blank)
+                code_after_blank, fence_from = blank, start
+            code.append((start, end))
+            if fence_from != start:
+                yield from flush(code_after_blank)
+                fence_from = None
+            blank = False
+            continue
+        if fence_from is not None:
+            code.append((start, end))
+            continue
+        if not bare.strip():
+            blank = True
+            continue
+        if _INDENTED.match(bare) and (code or blank) and not _ITEM.match(bare):
+            if not code:
+                code_after_blank = blank
+            code.append((start, end))
+            blank = False
+            continue
+        yield from flush(code_after_blank)
+        lead = len(bare) - len(bare.lstrip())
+        yield _Line(bare[lead:], start + lead, end, _kind(bare), blank)
+        blank = False
+    yield from flush(code_after_blank)
+
+
+def _kind(line: str) -> Kind:
+    if _HEADING.match(line):
+        return Kind.HEADING
+    if _ROW.match(line):
+        return Kind.ROW
+    return Kind.ITEM if _ITEM.match(line) else Kind.PROSE
+
+
+def _join_wrapped(lines: Iterator[_Line]) -> Iterator[_Line]:
+    """Undo hard wrapping: a line that ends open runs on in the next, unless either is a line by nature."""
+    held: _Line | None = None
+    for line in lines:
+        if held is not None and _runs_on(held, line):
+            held = _Line(f"{held.text} {line.text}", held.start, line.end, held.kind, held.after_blank)
+            continue
+        if held is not None:
+            yield held
+        held = line
+    if held is not None:
+        yield held
+
+
+def _runs_on(line: _Line, following: _Line) -> bool:
+    if following.after_blank or following.kind is not Kind.PROSE or line.kind not in (Kind.PROSE, Kind.ITEM):
+        return False
+    # The joined text must keep the offsets of its source: exactly one break between the two.
+    if following.start != line.end + 1 or len(line.text) < 12 or not _OPEN_END.search(line.text):
+        return False
+    return len(following.text) > 20 or following.text[:1].islower() or following.text.isupper()
+
+
+# ---- sentences -----------------------------------------------------------------------------------
+
+
+def _sentences(line: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for mark in _BREAK.finditer(line):
+        if _is_abbreviation(line, start, mark):
+            continue
+        closing = mark.group().rstrip()
+        yield from _clauses(line, start, mark.start() + len(closing))
+        start = mark.end()
+    if start < len(line):
+        yield from _clauses(line, start, len(line))
+
+
+def _is_abbreviation(line: str, start: int, mark: re.Match[str]) -> bool:
+    if line[mark.start() - 1] not in ".…":
+        return False
+    said = line[start : mark.start()].strip()
+    if said.rstrip(".").isdigit():
+        return True  # the number of a list item
+    return line[mark.end()].islower() or _ABBREVIATION.search(said[-12:]) is not None
+
+
+def _clauses(line: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    while end - start > MAX_UNIT_CHARS:
+        cut = next(
+            (
+                marks[-1]
+                for pattern in _CUTS
+                if (marks := list(pattern.finditer(line, start + _SHORTEST_CUT, start + MAX_UNIT_CHARS)))
+            ),
+            None,
+        )
+        if cut is None:
+            yield start, start + MAX_UNIT_CHARS
+            start += MAX_UNIT_CHARS
+        else:
+            yield start, cut.start()
+            start = cut.end()
+    if start < end:
+        yield start, end
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+def _with_table_headers(units: list[Unit]) -> list[Unit]:
+    """Give each table row the number of rows at the head of its block that name its columns."""
+    by_block: dict[int, list[int]] = {}
+    for i, unit in enumerate(units):
+        if unit.kind is Kind.ROW:
+            by_block.setdefault(unit.block, []).append(i)
+    for rows in by_block.values():
+        rule = next((k for k, i in enumerate(rows[:4]) if _RULE.match(units[i].text)), None)
+        header = rule + 1 if rule is not None else int(len(rows) > 1)
+        for i in rows:
+            u = units[i]
+            units[i] = Unit(u.text, u.start, u.end, u.kind, u.line, u.block, header)
+    return units
