@@ -71,11 +71,9 @@ class LmdbCache:
 
         def work(txn: Any, layout: Layout) -> None:
             layout.put(txn, space, full[len(space) + 1 :], kept)
+            self._flush(txn, layout)
 
         environment.write(work)
-        if self._touched:
-            with suppress(CacheError):
-                environment.write(self._flush)
 
     def delete(self, space: str, key: bytes) -> bool:
         environment, full = self._open(), _full(space, key)
