@@ -24,6 +24,8 @@ from .netguard import RESOLVE_S, CheckedTarget, Guard
 if TYPE_CHECKING:
     import requests
 
+    from .http_pin import PinnedAdapter
+
 CALL_S = 30.0
 """What a call without a deadline may take in all."""
 
@@ -59,7 +61,7 @@ class HttpClient:
         self.net = net
         self.user_agent = net.user_agent or f"webfetch/{version}"
         self._ca_bundle = ca_bundle
-        self._session: requests.Session | None = None
+        self._adapter: PinnedAdapter | None = None
         self._closed = False
         self._lock = threading.Lock()
 
@@ -77,20 +79,20 @@ class HttpClient:
     def close(self) -> None:
         """Close every idle connection. Calls under way end as they would; new ones fail."""
         with self._lock:
-            session, self._session, self._closed = self._session, None, True
-        if session is not None:
-            session.close()
+            adapter, self._adapter, self._closed = self._adapter, None, True
+        if adapter is not None:
+            adapter.close()
 
-    def session(self) -> requests.Session:
-        """The one session, made on first use."""
+    def _connections(self) -> PinnedAdapter:
+        """The one pool of connections, made on first use."""
         with self._lock:
             if self._closed:
                 raise WebfetchError("the network client is closed", kind="cancelled")
-            if self._session is None:
-                from .http_pin import make_session
+            if self._adapter is None:
+                from .http_pin import PinnedAdapter
 
-                self._session = make_session(ca_bundle=self._ca_bundle, per_host=self.net.per_host)
-            return self._session
+                self._adapter = PinnedAdapter(ca_bundle=self._ca_bundle, per_host=self.net.per_host)
+            return self._adapter
 
     def check(self, url: str, trusted: frozenset[tuple[str, int]], deadline: float) -> CheckedTarget:
         """Ask the guard, within the deadline."""
@@ -108,11 +110,11 @@ class HttpClient:
         """
         from .http_pin import StaleConnection, caused_by, send
 
-        session = self.session()
+        adapter = self._connections()
 
         def once() -> requests.Response:
             return send(
-                session,
+                adapter,
                 method,
                 target,
                 self._headers(headers),

@@ -36,10 +36,13 @@ def _inflate(pieces: Pieces, wbits: int) -> Iterator[bytes]:
     """gzip (any number of members; what follows the last is ignored) or deflate."""
     engine = zlib.decompressobj(wbits)
     members = 0
+    data = b""
     for piece in pieces:
-        data = piece
+        data += piece
         while True:
             if engine.eof:
+                if len(data) < 2:
+                    break  # too little to tell another member from padding
                 if wbits < 16 or not data.startswith(b"\x1f\x8b"):
                     return
                 engine, members = zlib.decompressobj(wbits), members + 1

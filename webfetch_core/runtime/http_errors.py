@@ -124,12 +124,12 @@ def translate(exc: Exception, host: str, secrets: Iterable[str] = ()) -> Webfetc
 
     if isinstance(exc, WebfetchError):
         return exc
+    if caused_by(exc, u3.NewConnectionError):  # of urllib3's time-out family, though it is none
+        return Unavailable(f"{host} takes no connection")
     if isinstance(exc, requests.Timeout) or caused_by(exc, (u3.TimeoutError, TimeoutError)):
         return TimedOut(f"{host} did not answer in time")
     if caused_by(exc, u3.SSLError) or isinstance(exc, requests.exceptions.SSLError):
         return Unavailable(f"no secure connection to {host}: {_why(exc, secrets)}")
-    if caused_by(exc, (u3.NameResolutionError, u3.NewConnectionError)):
-        return Unavailable(f"{host} takes no connection")
     if caused_by(exc, (u3.IncompleteRead, u3.InvalidChunkLength)):
         return Unavailable(f"{host} closed the connection before the body was complete")
     if isinstance(exc, (requests.exceptions.InvalidURL, requests.exceptions.InvalidHeader, ValueError)):

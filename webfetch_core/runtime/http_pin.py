@@ -11,13 +11,12 @@ import ssl
 import threading
 import time
 from http.client import RemoteDisconnected
-from http.cookiejar import DefaultCookiePolicy
 from typing import Any
 
 import requests
 from requests.adapters import HTTPAdapter
 from requests.cookies import RequestsCookieJar
-from requests.utils import DEFAULT_CA_BUNDLE_PATH, get_environ_proxies
+from requests.utils import DEFAULT_CA_BUNDLE_PATH, get_environ_proxies, select_proxy
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.poolmanager import ProxyManager
@@ -109,6 +108,7 @@ _POOLS = {"http": _Pool, "https": _TLSPool}
 class PinnedAdapter(HTTPAdapter):
     """Sends a request to the address of its ``target``; names are never resolved here.
 
+    It keeps connections and nothing else: no cookies, no netrc, no settings of the environment.
     Pools are keyed by address, port and TLS name, so that no connection serves another host's
     certificate or another address.
     """
@@ -167,19 +167,8 @@ class PinnedAdapter(HTTPAdapter):
             return self._tls
 
 
-def make_session(*, ca_bundle: str, per_host: int) -> requests.Session:
-    """A session that keeps connections and nothing else: no cookies, no netrc, no environment."""
-    session = requests.Session()
-    session.trust_env = False
-    session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-    adapter = PinnedAdapter(ca_bundle=ca_bundle, per_host=per_host)
-    session.mount("http://", adapter)
-    session.mount("https://", adapter)
-    return session
-
-
 def send(
-    session: requests.Session,
+    adapter: PinnedAdapter,
     method: str,
     target: CheckedTarget,
     headers: dict[str, str],
@@ -201,16 +190,17 @@ def send(
     prepared = request.prepare()
     prepared.headers.update({**headers, "Host": target.netloc})
     proxies = get_environ_proxies(target.url) if use_env_proxies else {}
+    proxies = proxies if select_proxy(target.url, proxies) else {}
     started = time.monotonic()
     addresses = (target.ip,) if proxies else (target.ip, *target.others[:1])
     for last, ip in enumerate(addresses, start=1 - len(addresses)):
         left = max(total_s - (time.monotonic() - started), 0.001)
         vars(prepared).update(target=target, ip=ip)
         try:
-            return session.send(
+            # Not by a Session, which would read the whole body of a redirect on its own account.
+            return adapter.send(
                 prepared,
                 stream=True,
-                allow_redirects=False,
                 timeout=Timeout(total=left, connect=min(connect_s, left), read=left),  # type: ignore[arg-type]
                 verify=True,
                 proxies=proxies,
