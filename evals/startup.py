@@ -28,6 +28,7 @@ HEAVY = (
     "lmdb",
     "ddgs",
 )
+HELP = "from webfetch_core.cli import main\ntry:\n    main(['--help'])\nexcept SystemExit:\n    pass"
 COMMANDS = {
     "bare_python": ["-c", "pass"],
     "import_core": ["-c", "import webfetch_core"],
@@ -70,7 +71,7 @@ def main() -> None:
         "core": "import webfetch_core",
         "api": "import webfetch_core.api",
         "app": "from webfetch_core import Webfetch",
-        "help": "from webfetch_core.cli import main\ntry:\n    main(['--help'])\nexcept SystemExit:\n    pass",
+        "help": HELP,
     }.items():
         names = loaded(statement)
         figures[f"heavy_modules_{what}"] = len(names)
