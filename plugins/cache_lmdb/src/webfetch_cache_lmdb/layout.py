@@ -177,7 +177,7 @@ class Layout:
         if tick is None:
             return
         now = self._tick(txn)
-        if now - _U64.unpack(tick)[0] > max(self._total_rows(txn) // 8, 8):
+        if now - _U64.unpack(tick)[0] > self._total_rows(txn) // 8:
             self._stamp(txn, full)
 
     def evict(self, txn: Any, excess: int, spare: bytes = b"", at_most: int = _EVICT_AT_MOST) -> int:
