@@ -1,0 +1,1 @@
+"""Readable Markdown from web pages, feeds, JSON and plain text."""

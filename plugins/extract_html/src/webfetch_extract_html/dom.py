@@ -1,0 +1,85 @@
+"""From text to a tree that is safe to walk: parsed once, of bounded depth, without comments and markup noise."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from lxml import etree
+from lxml import html as lxml_html
+
+MAX_DEPTH = 200
+"""Deeper elements are unwrapped: libxml2 stops reading at 2,048 levels, and other tools recurse."""
+
+_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]*)([^<>]*)>")
+_ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_VOID = frozenset(
+    [
+        "area",
+        "base",
+        "br",
+        "col",
+        "embed",
+        "hr",
+        "img",
+        "input",
+        "link",
+        "meta",
+        "source",
+        "track",
+        "wbr",
+        "param",
+    ]
+)
+
+
+def parse(text: str) -> Any | None:
+    """Return the root element, or None when there is no element at all."""
+    text = _ILLEGAL.sub(" ", text)
+    root = _parse(text)
+    if root is None or _depth_exceeds(root, MAX_DEPTH):
+        root = _parse(_flattened(text))
+    return root
+
+
+def _parse(text: str) -> Any | None:
+    parser = lxml_html.HTMLParser(encoding="utf-8", huge_tree=True, remove_pis=True)
+    try:
+        root = etree.fromstring(text.encode("utf-8"), parser)
+    except (etree.ParserError, etree.XMLSyntaxError, ValueError):
+        return None
+    return root if root is not None and isinstance(root.tag, str) else None
+
+
+def _depth_exceeds(root: Any, limit: int) -> bool:
+    depth = 0
+    for event, _ in etree.iterwalk(root, events=("start", "end")):
+        depth += 1 if event == "start" else -1
+        if depth > limit:
+            return True
+    return False
+
+
+def _flattened(text: str) -> str:
+    """The source without the tags that open below ``MAX_DEPTH`` and their ends; the text stays."""
+    parts: list[str] = []
+    stack: list[tuple[str, bool]] = []
+    position = 0
+    for match in _TAG.finditer(text):
+        closing, name, rest = match.group(1), match.group(2).lower(), match.group(3)
+        if name in _VOID or rest.endswith("/"):
+            continue
+        kept = True
+        if not closing:
+            kept = len(stack) < MAX_DEPTH - 50
+            stack.append((name, kept))
+        else:
+            for back in range(len(stack) - 1, max(len(stack) - 20, -1), -1):
+                if stack[back][0] == name:
+                    kept = stack[back][1]
+                    del stack[back:]
+                    break
+        if not kept:
+            parts += [text[position : match.start()], " "]
+            position = match.end()
+    return "".join([*parts, text[position:]])

@@ -1,0 +1,105 @@
+"""RSS, Atom and other XML as text."""
+
+from __future__ import annotations
+
+import re
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urljoin
+
+from lxml import etree
+
+from .inline import flat_text
+
+_DECLARATION = re.compile(r"\A\s*<\?xml[^>]*\?>")
+_MAX_ITEMS = 500
+
+
+def read_xml(text: str, url: str, max_links: int) -> tuple[str, str, tuple[str, ...]]:
+    """Return title, Markdown and links. A feed gives its entries; other XML its text, one element a line."""
+    # No DTD, no entities of its own, no network: a feed is foreign input.
+    parser = etree.XMLParser(
+        recover=True, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
+    )
+    try:
+        root = etree.fromstring(_DECLARATION.sub("", text).encode("utf-8", "replace"), parser)
+    except (etree.XMLSyntaxError, ValueError):
+        root = None
+    if root is None:
+        return "", text, ()
+    entries = [each for each in root.iter() if isinstance(each.tag, str) and _name(each) in ("item", "entry")]
+    if not entries:
+        lines = [" ".join(run.split()) for run in root.itertext()]
+        return _child_text(root, "title"), "\n".join(line for line in lines if line), ()
+    channel = next(
+        (each for each in root.iter() if isinstance(each.tag, str) and _name(each) == "channel"), root
+    )
+    title = _child_text(channel, "title")
+    about = _child_text(channel, "description") or _child_text(channel, "subtitle")
+    parts = ([f"# {title}"] if title else []) + ([f"> {about}"] if about and about != title else [])
+    links: dict[str, None] = {}
+    for entry in entries[:_MAX_ITEMS]:
+        link = _link(entry, url)
+        if link and len(links) < max_links:
+            links.setdefault(link)
+        parts.append(_entry(entry, link))
+    return title, "\n\n".join(part for part in parts if part), tuple(links)
+
+
+def _entry(entry: Any, link: str) -> str:
+    heading = _child_text(entry, "title") or link
+    date = next(
+        (
+            _date(value)
+            for name in ("pubDate", "published", "updated", "date")
+            if (value := _child_text(entry, name))
+        ),
+        "",
+    )
+    bodies = [_child_text(entry, name) for name in ("encoded", "content", "description", "summary")]
+    body = max(bodies, key=len)
+    facts = " · ".join(fact for fact in (date, link) if fact)
+    return "\n\n".join(part for part in (f"## {heading}" if heading else "", facts, body) if part)
+
+
+def _name(element: Any) -> str:
+    return str(etree.QName(element).localname)
+
+
+def _child_text(element: Any, name: str) -> str:
+    """The text of the first child of that name; HTML in it, escaped or not, becomes text."""
+    for child in element:
+        if isinstance(child.tag, str) and _name(child) == name:
+            if child.get("type") == "xhtml" or len(child):
+                value = " ".join(child.itertext())
+            else:
+                value = child.text or ""
+            if "<" in value:
+                tree = etree.fromstring(f"<div>{value}</div>", etree.HTMLParser(encoding="utf-8"))
+                value = flat_text(tree) if tree is not None else ""
+            return " ".join(value.split())
+    return ""
+
+
+def _link(entry: Any, url: str) -> str:
+    for child in entry:
+        if (
+            isinstance(child.tag, str)
+            and _name(child) == "link"
+            and child.get("rel", "alternate") == "alternate"
+        ):
+            address = (child.get("href") or child.text or "").strip()
+            try:
+                link = urljoin(url, address) if address else ""
+            except ValueError:
+                link = ""
+            if link.startswith(("http://", "https://")):
+                return link
+    return ""
+
+
+def _date(value: str) -> str:
+    try:
+        return parsedate_to_datetime(value).isoformat()
+    except (ValueError, TypeError, IndexError):
+        return value
