@@ -150,7 +150,8 @@ class Caller:
         about = {"stage": handle.stage, "provider": handle.name, "target": target}
         scope.emit("call.started", **about)
         try:
-            value = check(self._guarded(handle, work, limit, detached))
+            # Checked where it was made: a lazy reply does its work, or hangs, while it is read.
+            value = self._guarded(handle, lambda instance: check(work(instance)), limit, detached)
         except BaseException as exc:
             error = self._translate(handle, exc)
             self._judge(handle, error, exc, scope)
@@ -205,7 +206,9 @@ class Caller:
                 result = work(handle.instance(limit))
             except BaseException as exc:
                 self._after(handle, left_behind, exc)
-                future.set_exception(exc)
+                # Ctrl-C reaches the main thread alone: in this one it is the plugin's own doing.
+                own = isinstance(exc, KeyboardInterrupt)
+                future.set_exception(self._fault(handle, exc) if own else exc)
             else:
                 self._after(handle, left_behind, None)
                 future.set_result(result)
@@ -240,6 +243,10 @@ class Caller:
             raise exc
         if isinstance(exc, TimeoutError):
             return TimedOut(f"{handle.name}: {describe(exc)}")
+        return self._fault(handle, exc)
+
+    def _fault(self, handle: Handle, exc: BaseException) -> ProviderError:
+        """An exception that no plugin should raise, as an error that names the plugin."""
         _log.warning(
             "provider.raised",
             stage=handle.stage,

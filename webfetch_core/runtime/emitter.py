@@ -80,7 +80,7 @@ class Emitter:
             for plugin, observer in self._observers:
                 try:
                     observer(event)
-                except Exception as exc:
+                except BaseException as exc:  # SystemExit of one must not silence the others
                     _log.warning("observer.failed", plugin=plugin, event_name=event.name, error=repr(exc))
 
 

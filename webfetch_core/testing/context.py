@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, TypeVar
@@ -10,7 +11,7 @@ from typing import Any, TypeVar
 from ..errors import NotConfigured
 from ..log import get_logger
 from ..models import Document, Embeddings, Page
-from ..providers import Clock, Http
+from ..providers import CacheSpace, Clock, Http
 from ..stages import Cache, Embedder, Extractor, Ranker
 
 T = TypeVar("T")
@@ -22,7 +23,7 @@ class FakeContext:
     Args:
         clock: the process's own clock unless given.
         data_dir: a new temporary folder on first access unless given.
-        http: a client, e.g. ``loopback_http(clock)``.
+        http: a client, as ``loopback_http`` gives one.
     """
 
     def __init__(
@@ -86,8 +87,10 @@ class FakeContext:
     def models(self) -> Any:
         return _given(self._models, "models")
 
-    def cache(self, space: str) -> Cache:
-        return _given(self._cache, f"cache({space!r})")
+    def cache(self, space: str) -> CacheSpace:
+        from ..runtime.context import Space
+
+        return Space(_given(self._cache, f"cache({space!r})"), space)
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
         return _given(self._embedder, "embed").embed(texts)
@@ -107,3 +110,31 @@ def _given(part: T | None, name: str) -> T:
     if part is None:
         raise NotConfigured(f"this test context has no {name}", fix=f"give FakeContext its {name}")
     return part
+
+
+@contextmanager
+def loopback_http(
+    clock: Clock,
+    *,
+    trusted: Iterable[tuple[str, int]] = (),
+    allow: Iterable[str] = (),
+    secrets: Iterable[str] = (),
+) -> Iterator[Http]:
+    """The real client behind the real guard, closed at the end.
+
+    Args:
+        trusted: (host, port) pairs, as of base URLs in a plugin's settings.
+        allow: private hosts that pages may come from (``net.allow_hosts``).
+        secrets: what must never show in an error.
+    """
+    from .. import __version__
+    from ..runtime.http import HttpClient
+    from ..runtime.netguard import Guard, Policy
+    from ..settings import NetSettings
+
+    client = HttpClient(Guard(Policy(allow_hosts=tuple(allow))), clock, NetSettings(), __version__)
+    hidden = tuple(secrets)
+    try:
+        yield client.bound(trusted=frozenset(trusted), secrets=lambda: hidden)
+    finally:
+        client.close()

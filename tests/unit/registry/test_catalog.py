@@ -154,7 +154,7 @@ def test_one_name_twice_from_one_plugin_is_broken_too() -> None:
         ({"brave": provider()}, "a str where a Provider"),
         ([None], "a NoneType where a Provider"),
         ([Provider], "a type where a Provider"),
-        ((provider(f"p{n}") for n in range(MAX_PROVIDERS_PER_HOOK + 1)), f"more than {MAX_PROVIDERS_PER_HOOK}"),
+        ((provider(f"p{n}") for n in range(MAX_PROVIDERS_PER_HOOK + 1)), "more than 100"),
     ],
 )  # fmt: skip
 def test_wrong_types_fail_the_plugin_and_not_the_rest(answer: Any, told: str) -> None:
@@ -226,7 +226,7 @@ def test_a_table_of_no_plugin_is_refused() -> None:
 
 
 def test_a_table_that_is_a_value_is_refused() -> None:
-    with pytest.raises(ConfigError, match="plugins.search_mine: expected a table, got 3"):
+    with pytest.raises(ConfigError, match=r"plugins\.search_mine: expected a table, got 3"):
         catalog(search("search_mine", provider("mine")), plugins={"search_mine": 3})
 
 

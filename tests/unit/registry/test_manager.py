@@ -25,6 +25,8 @@ def registered(*plugins: tuple[str, object], strict: bool = False) -> Manager:
     return manager
 
 
+# The lambdas stay: @hookimpl cannot mark a type or a bound method.
+# ruff: noqa: PIE807
 class Module:
     """A plugin object whose hooks are given as keyword arguments."""
 
@@ -48,7 +50,10 @@ def test_a_plugin_without_hooks_fails_with_a_hint() -> None:
 
 def test_an_unknown_hook_is_a_warning_and_the_rest_serves() -> None:
     manager = registered(
-        ("mine", Module(webfetch_rankers=list, webfetch_search_engine=list, webfetch_new=list))
+        (
+            "mine",
+            Module(webfetch_rankers=lambda: [], webfetch_search_engine=lambda: [], webfetch_new=lambda: []),
+        )
     )
     (plugin,) = manager.plugins
     assert plugin.state == "loaded" and plugin.hooks == ("webfetch_rankers",)
@@ -102,7 +107,8 @@ def test_one_that_raises_does_not_stop_the_next(error: BaseException) -> None:
 def test_one_that_hangs_does_not_stop_the_next() -> None:
     release = threading.Event()
     manager = registered(
-        ("a_bad", Module(webfetch_rankers=lambda: release.wait())), ("b_good", Module(webfetch_rankers=list))
+        ("a_bad", Module(webfetch_rankers=lambda: release.wait())),
+        ("b_good", Module(webfetch_rankers=lambda: [])),
     )
     bad, good = manager.ask_each("webfetch_rankers")
     release.set()
@@ -129,7 +135,7 @@ def test_an_endless_generator_is_a_flood_not_a_hang() -> None:
 
 def test_plugins_are_asked_by_name() -> None:
     names = ["zeta", "alpha", "mid"]
-    manager = registered(*((n, Module(webfetch_rankers=list)) for n in names))
+    manager = registered(*((n, Module(webfetch_rankers=lambda: [])) for n in names))
     assert [a.plugin for a in manager.ask_each("webfetch_rankers")] == sorted(names)
 
 
@@ -146,12 +152,14 @@ def test_strict_raises_instead() -> None:
 
 
 def test_two_managers_do_not_share_anything() -> None:
-    first = registered(("mine", Module(webfetch_rankers=list)))
+    first = registered(("mine", Module(webfetch_rankers=lambda: [])))
     assert registered().plugins == () and len(first.plugins) == 1
 
 
 def test_one_name_twice_keeps_both_on_the_list() -> None:
-    manager = registered(("same", Module(webfetch_rankers=list)), ("same", Module(webfetch_rankers=list)))
+    manager = registered(
+        ("same", Module(webfetch_rankers=lambda: [])), ("same", Module(webfetch_rankers=lambda: []))
+    )
     assert sorted(p.state for p in manager.plugins) == ["failed", "loaded"]
     assert any("registered already" in p.reason for p in manager.plugins)
     assert len(list(manager.ask_each("webfetch_rankers"))) == 1
@@ -206,7 +214,7 @@ def test_an_exception_that_cannot_be_printed_is_described_by_its_type() -> None:
 
 
 def test_mark_failed_only_touches_known_plugins() -> None:
-    manager = registered(("mine", Module(webfetch_rankers=list)))
+    manager = registered(("mine", Module(webfetch_rankers=lambda: [])))
     manager.mark_failed("other", "x")
     manager.mark_failed("mine", "later")
     assert [(p.name, p.state, p.reason) for p in manager.plugins] == [("mine", "failed", "later")]

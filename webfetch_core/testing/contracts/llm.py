@@ -14,7 +14,7 @@ from ...errors import ProviderError, WebfetchError
 from ...providers import Provider
 from ...stages import LLM
 from ..context import FakeContext, loopback_http
-from ..service import LoopbackService, ServiceReply
+from ..service import LoopbackService
 from .base import CANARY, ProviderContract
 
 _MESSAGES = ({"role": "user", "content": "How high is the lighthouse? It is 41 metres high."},)
@@ -40,15 +40,17 @@ class LLMContract(ProviderContract):
             yield service
 
     @pytest.fixture
-    def context(self, tmp_path: Path, service: LoopbackService) -> FakeContext:
+    def context(self, tmp_path: Path, service: LoopbackService) -> Iterator[FakeContext]:
         context = self.make_context(tmp_path)
-        return context.having(http=loopback_http(context.clock, trusted=(service.host,)))
+        address = (service.host, service.port)
+        with loopback_http(context.clock, trusted=[address], secrets=self._keys()) as http:
+            yield context.having(http=http)
 
     @pytest.fixture
     def subject(
         self, declared: Provider[Any], context: FakeContext, service: LoopbackService
     ) -> Iterator[Any]:
-        address = {self.base_url_setting: service.url + self.base_url_path}
+        address = {self.base_url_setting: service.base_url + self.base_url_path}
         built = self.build(declared, context, **address)
         yield built
         self._close(built)
@@ -71,6 +73,6 @@ class LLMContract(ProviderContract):
 
     @pytest.mark.parametrize("body", [b"", b"null", b"{", b"<html>sign in</html>"])
     def test_a_broken_answer_raises(self, subject: Any, service: LoopbackService, body: bytes) -> None:
-        service.answer(ServiceReply(body=body, content_type="application/json"))
+        service.answer(body, content_type="application/json")
         with pytest.raises(WebfetchError):
             subject.complete(_MESSAGES, _SCHEMA)

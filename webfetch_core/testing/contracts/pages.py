@@ -16,10 +16,11 @@ from ...providers import ExtractTraits, FetchTraits, Provider
 from ...runtime.replies import check_document, check_page
 from ...stages import Extractor, Fetcher
 from ..context import FakeContext, loopback_http
-from ..service import LoopbackService, ServiceReply
+from ..service import LoopbackService
 from .base import ProviderContract, concurrently
 
-HTML = b"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>The lighthouse of Tarn</title></head>
+HTML = b"""<!doctype html><html lang="en">
+<head><meta charset="utf-8"><title>The lighthouse of Tarn</title></head>
 <body><nav><a href="/">Home</a></nav><article><h1>The lighthouse of Tarn</h1>
 <p>The lighthouse of Tarn is 41 metres high and was built in 1887 on the northern cliff, where the
 currents are strong and the ferries from the mainland pass twice a day in summer.</p>
@@ -42,13 +43,14 @@ class FetcherContract(ProviderContract):
     @pytest.fixture
     def site(self) -> Iterator[LoopbackService]:
         """A web server that answers every path alike."""
-        with LoopbackService(ServiceReply(body=HTML, content_type="text/html; charset=utf-8")) as site:
+        with LoopbackService(HTML.decode()) as site:
             yield site
 
     @pytest.fixture
-    def context(self, tmp_path: Path, site: LoopbackService) -> FakeContext:
+    def context(self, tmp_path: Path, site: LoopbackService) -> Iterator[FakeContext]:
         context = self.make_context(tmp_path)
-        return context.having(http=loopback_http(context.clock, trusted=()))
+        with loopback_http(context.clock, allow=[site.host]) as http:
+            yield context.having(http=http)
 
     def _serves_http(self, declared: Provider[Any]) -> bool:
         return "http" in getattr(declared.traits, "schemes", ("http",))
@@ -64,7 +66,7 @@ class FetcherContract(ProviderContract):
         return FetchRequest(url=url, deadline=context.clock.monotonic() + seconds, purpose="user")
 
     def test_fetches_bytes(self, subject: Any, context: FakeContext, site: LoopbackService) -> None:
-        url = self.good_url or f"{site.url}/lighthouse"
+        url = self.good_url or site.url("/lighthouse")
         page = check_page(subject.fetch(self._request(context, url)))
         assert self.expected in page.body
         assert page.url == url, "the page keeps the URL that was asked for"
@@ -77,7 +79,7 @@ class FetcherContract(ProviderContract):
     ) -> None:
         site.answer("no such page", status=404)
         with pytest.raises(PageError) as caught:
-            subject.fetch(self._request(context, self.bad_url or f"{site.url}/missing"))
+            subject.fetch(self._request(context, self.bad_url or site.url("/missing")))
         assert caught.value.kind == "not_found"
 
     def test_a_scheme_that_is_not_its_own_is_refused(self, subject: Any, context: FakeContext) -> None:
@@ -91,37 +93,38 @@ class FetcherContract(ProviderContract):
         for status in (500, 502, 503):
             web.answer(HTML.decode(), status=status)
             with pytest.raises(ProviderError):
-                subject.fetch(self._request(context, f"{web.url}/{status}"))
+                subject.fetch(self._request(context, web.url(f"/{status}")))
 
     def test_nobody_listening_is_unavailable(
         self, subject: Any, context: FakeContext, web: LoopbackService
     ) -> None:
+        url = web.url("/gone")
         web.close()
         with pytest.raises(Unavailable):
-            subject.fetch(self._request(context, f"{web.url}/gone", seconds=3))
+            subject.fetch(self._request(context, url, seconds=3))
 
     def test_private_hosts_are_refused_unless_allowed(
         self, declared: Provider[Any], tmp_path: Path, web: LoopbackService
     ) -> None:
         context = self.make_context(tmp_path)
-        context = context.having(http=loopback_http(context.clock, allow=()))
-        guarded = self.build(declared, context)
-        with pytest.raises(Refused):
-            guarded.fetch(self._request(context, f"{web.url}/secret"))
+        with loopback_http(context.clock) as http:
+            guarded = self.build(declared, context.having(http=http))
+            with pytest.raises(Refused):
+                guarded.fetch(self._request(context, web.url("/secret")))
+            self._close(guarded)
         assert not web.requests, "the request was sent before it was refused"
-        self._close(guarded)
 
     def test_keeps_to_the_deadline(self, subject: Any, context: FakeContext, web: LoopbackService) -> None:
-        web.answer(ServiceReply(hang=True))
+        web.answer(hang=True)
         started = monotonic()
         with pytest.raises(ProviderError):
-            subject.fetch(self._request(context, f"{web.url}/slow", seconds=0.3))
+            subject.fetch(self._request(context, web.url("/slow"), seconds=0.3))
         assert monotonic() - started < 2.0, "the deadline of 0.3 s was passed"
 
     def test_concurrent_calls_agree(
         self, subject: Any, context: FakeContext, site: LoopbackService, declared: Provider[Any]
     ) -> None:
-        url = self.good_url or f"{site.url}/lighthouse"
+        url = self.good_url or site.url("/lighthouse")
 
         def work() -> bytes:
             body: bytes = subject.fetch(self._request(context, url)).body

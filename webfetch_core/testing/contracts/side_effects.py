@@ -11,6 +11,7 @@ import socket
 import sys
 import threading
 import warnings
+from pathlib import Path
 from typing import Any
 
 
@@ -31,7 +32,7 @@ def state() -> dict[str, Any]:
         "loggers": _loggers(),
         "logging.disable": logging.root.manager.disable,
         "the environment": dict(os.environ),
-        "the working folder": os.getcwd(),
+        "the working folder": str(Path.cwd()),
         "sys.path": list(sys.path),
         "sys.excepthook": repr(sys.excepthook),
         "the socket default timeout": socket.getdefaulttimeout(),
