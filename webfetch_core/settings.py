@@ -10,14 +10,14 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Union
+from typing import Any, Literal
 
 from attrs import Factory, field, fields_dict, frozen
 from attrs.validators import ge, gt, in_, le
 
 from .errors import ConfigError
 
-Selection = Union[Literal["auto"], tuple[str, ...]]
+Selection = Literal["auto"] | tuple[str, ...]
 """``auto`` takes every provider whose requirements hold; a list names providers, in order."""
 
 CONFIG_NAME = "webfetch.toml"
@@ -122,7 +122,7 @@ class Settings:
     home: str = ""
     """Where data lives; empty means the platform's user data folder."""
     cache_db: str = ""
-    """Path of the cache; empty means ``<home>/cache``."""
+    """Path of the cache file; empty means the cache plugin's own place under ``home``."""
 
     allow_plugins: tuple[str, ...] | None = None
     """Only these plugins are imported; None means all."""

@@ -131,7 +131,10 @@ class Cache(Protocol):
         ...
 
     def changes(self, space: str, since: int) -> Iterator[CacheChange]:
-        """Yield the changes of the space after sequence number ``since``, oldest first."""
+        """Yield the changes of the space after sequence number ``since``, oldest first.
+
+        When the first one is not ``since + 1`` the log was cut or the store is new: scan instead.
+        """
         ...
 
     def clear(self, space: str) -> int:
