@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from ..errors import ConfigError
+from ..errors import ConfigError, ContractViolation
 from ..providers import Provider
 from ..settings import Settings
 from ..settings_load import structure
@@ -72,7 +72,10 @@ class Catalog:
         tables = _check_tables(manager, settings)
         self._entries = {
             stage: _refuse_duplicates(
-                [_judge(entry, tables, environ, settings) for entry in _collect(manager, stage, self.notes)]
+                [
+                    _judge(entry, tables, environ, settings)
+                    for entry in _collect(manager, stage, self.notes, settings.strict_plugins)
+                ]
             )
             for stage in STAGES
         }
@@ -154,7 +157,7 @@ def _install(stage: str, name: str) -> str:
 # ---- collecting ----------------------------------------------------------------------------------
 
 
-def _collect(manager: Manager, stage: str, notes: list[str]) -> Iterator[Entry]:
+def _collect(manager: Manager, stage: str, notes: list[str], strict: bool) -> Iterator[Entry]:
     for answer in manager.ask_each(HOOKS[stage]):
         plugin = manager.get(answer.plugin)
         dist, version = (plugin.dist, plugin.version) if plugin else ("", "")
@@ -172,6 +175,8 @@ def _collect(manager: Manager, stage: str, notes: list[str]) -> Iterator[Entry]:
         wrong = [type(row).__name__ for row in rows if not isinstance(row, Provider)]
         if wrong:
             problem = f"{HOOKS[stage]} returned a {wrong[0]} where a Provider belongs"
+        if problem and strict:
+            raise ContractViolation(f"{answer.plugin}: {problem}")
         if problem:
             notes.append(f"{answer.plugin} ({dist}): {problem}")
             manager.mark_failed(answer.plugin, problem)
