@@ -154,7 +154,7 @@ class Webfetch:
             Refused: the guard or a veto forbids the URL.
             WebfetchError: it could not be fetched or holds nothing readable; ``kind`` says what.
         """
-        if not isinstance(url, str) or "://" not in url and not url.startswith("local:"):
+        if not isinstance(url, str) or ("://" not in url and not url.startswith("local:")):
             raise BadQuery(
                 f"not an absolute URL: {url!r}", fix="give it with its scheme, as in https://example.org/"
             )
@@ -224,19 +224,27 @@ class Webfetch:
             budget_tokens: for the whole text; by default ``settings.budget.tool`` characters.
             full_results: skip compression and take the larger default budget.
         """
-        default = self.settings.budget.full if full_results else self.settings.budget.tool
-        budget = default if budget_tokens is None else max(budget_tokens, 50) * rendering.CHARS_PER_TOKEN
-        chunks: Sequence[Chunk] = result.chunks
-        if chunks and not full_results:
-            tokens = min(budget, self.settings.budget.compressed) // rendering.CHARS_PER_TOKEN
-            chunks = self.compress(result.query, chunks, tokens)
         return rendering.render(
             result,
-            budget,
-            chunks=chunks,
+            self._budget(budget_tokens, full_results),
+            chunks=self.excerpts(result, budget_tokens, full_results=full_results),
             merge_sources=self.settings.render.merge_sources,
             header=self.settings.render.header,
         )
+
+    def excerpts(
+        self, result: SearchResult, budget_tokens: int | None = None, *, full_results: bool = False
+    ) -> Sequence[Chunk]:
+        """The chunks that :meth:`render` shows of ``result``: compressed, unless ``full_results``."""
+        if not result.chunks or full_results:
+            return result.chunks
+        budget = min(self._budget(budget_tokens, full_results), self.settings.budget.compressed)
+        return self.compress(result.query, result.chunks, budget // rendering.CHARS_PER_TOKEN)
+
+    def _budget(self, tokens: int | None, full_results: bool) -> int:
+        """Characters for a rendered text."""
+        default = self.settings.budget.full if full_results else self.settings.budget.tool
+        return default if tokens is None else max(tokens, 50) * rendering.CHARS_PER_TOKEN
 
     def match(self, query: str, candidates: Sequence[str]) -> Match | None:
         """The candidate that asks the same as ``query``, by the matcher in use; None when unsure."""

@@ -262,6 +262,11 @@ class PluginContext(Protocol):
         ...
 
     @property
+    def settings(self) -> Any:
+        """The plugin's settings, of the class that its provider names; None without one."""
+        ...
+
+    @property
     def log(self) -> Any:
         """A structlog logger over the stdlib's; it never prints by itself."""
         ...

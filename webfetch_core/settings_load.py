@@ -93,7 +93,7 @@ def _from_environ(environ: Mapping[str, str]) -> Iterator[tuple[str, Any, str]]:
         key = _SPECIAL_ENV.get(name) or name.removeprefix(ENV_PREFIX).lower().replace("__", ".")
         if raw == "" and name not in ("WEBFETCH_PLUGINS",):
             continue  # an empty variable is an unset one; an empty allow-list means "no plugin"
-        yield key, _parse_env(key, raw), name
+        yield key, parse_value(key, raw), name
     provider = environ.get("WEBFETCH_PROVIDER", "").strip()
     if provider in _PROVIDER_MODES:
         yield "search_mode", _PROVIDER_MODES[provider], "WEBFETCH_PROVIDER"
@@ -101,10 +101,14 @@ def _from_environ(environ: Mapping[str, str]) -> Iterator[tuple[str, Any, str]]:
         yield "search", [provider], "WEBFETCH_PROVIDER"
 
 
-def _parse_env(key: str, raw: str) -> Any:
-    """Read a variable by the type of its setting; a plugin's own values are read as TOML, else text."""
+def parse_value(key: str, raw: str) -> Any:
+    """Read what a variable or a flag says by the type of its setting.
+
+    Lists are written with commas or as TOML; a plugin's own values are read as TOML, else as text.
+    What does not fit the type is returned as it stands, for :func:`structure` to refuse.
+    """
     kind = _field_type(key)
-    if kind is None:
+    if kind is None or (kind is not str and raw.lstrip().startswith("[")):
         try:
             return tomllib.loads(f"v = {raw}")["v"]
         except tomllib.TOMLDecodeError:
@@ -146,7 +150,9 @@ def _field_type(dotted: str) -> Any:
 # ---- structuring ---------------------------------------------------------------------------------
 
 
-def structure(cls: type[T], table: Mapping[str, Any], *, path: str = "", origins: Mapping[str, str] | None = None) -> T:
+def structure(
+    cls: type[T], table: Mapping[str, Any], *, path: str = "", origins: Mapping[str, str] | None = None
+) -> T:
     """Make ``cls`` of a table, strictly: unknown keys and wrong types fail with the key's path.
 
     Raises:

@@ -8,7 +8,8 @@ from typing import Any
 import attrs
 
 from . import __version__
-from .errors import ConfigError, WebfetchError
+from .errors import ConfigError, NotConfigured, WebfetchError
+from .pipeline.cache_admin import Counters
 from .registry.manager import describe
 from .registry.report import STAGES, CheckReport, PluginReport, ProviderReport, SettingReport, StatusReport
 from .runtime.breaker import BreakerState
@@ -35,6 +36,7 @@ def status_report(host: Host, python: str) -> StatusReport:
         providers=provider_reports(host),
         settings=tuple(setting_reports(host.settings)),
         cache=_cache(host),
+        counters=_counters(host),
         notes=tuple(_notes(host)),
     )
 
@@ -111,11 +113,18 @@ def _cache(host: Host) -> dict[str, Any]:
         return {"problem": describe(exc)}
 
 
+def _counters(host: Host) -> dict[str, int]:
+    try:
+        return Counters(host.store()).lifetime()
+    except Exception:  # what is wrong with the cache is told by _cache
+        return {}
+
+
 def _notes(host: Host) -> Iterator[str]:
     yield from host.catalog.notes
     for stage, fix in NEEDED.items():
         try:
-            if not any(h.entry.plugin != "builtin" for h in host.handles(stage)):
+            if not any(h.entry.plugin != "builtin" and not h.off_reason for h in host.handles(stage)):
                 yield f"nothing is ready for the stage {stage}: {fix}"
         except ConfigError as exc:
             yield f"{stage}: {exc}"
@@ -128,13 +137,14 @@ def check_reports(host: Host) -> tuple[CheckReport, ...]:
         for p in host.manager.plugins
         if p.state in ("failed", "incompatible")
     ]
-    rows += [CheckReport(name="pipeline", problem=note) for note in _notes(host)]
     rows.append(CheckReport(name="cache", problem=str(_cache(host).get("problem", ""))))
     rows += [
-        CheckReport(name=f"{row.stage} {row.name}", plugin=row.plugin, problem=_problem(row, host))
+        _check(row, host)
         for row in provider_reports(host)
         if row.plugin != "builtin" and row.state != "unused"
     ]
+    # After the providers were built: only then is it known which of them decline.
+    rows += [CheckReport(name="pipeline", problem=note) for note in _notes(host)]
     for answer in host.manager.ask_each("webfetch_health_checks"):
         if answer.problem:
             rows.append(CheckReport(name="health checks", plugin=answer.plugin, problem=answer.problem))
@@ -148,10 +158,21 @@ def check_reports(host: Host) -> tuple[CheckReport, ...]:
     return tuple(rows)
 
 
-def _problem(row: ProviderReport, host: Host) -> str:
-    """Build what can be built: a provider that declines or breaks when built is a finding."""
-    if row.state != "ready":
-        return f"{row.state}: {row.reason}"
+def _check(row: ProviderReport, host: Host) -> CheckReport:
+    """Build what can be built. One that breaks is a problem; so is one that declines, if it is named."""
+    declined, reason = row.state == "off", f"{row.state}: {row.reason}"
+    if row.state == "ready":
+        declined, reason = _build(row, host)
+    chosen = getattr(host.settings, row.stage)
+    optional = declined and (chosen == "auto" or row.name not in chosen)
+    name = f"{row.stage} {row.name}"
+    if optional:
+        return CheckReport(name=name, plugin=row.plugin, note=reason)
+    return CheckReport(name=name, plugin=row.plugin, problem=reason)
+
+
+def _build(row: ProviderReport, host: Host) -> tuple[bool, str]:
+    """Whether it declines, and why it cannot be built; (False, "") when it can."""
     entry = next(e for e in host.catalog.entries(row.stage) if (e.plugin, e.name) == (row.plugin, row.name))
     try:
         host.caller.call(
@@ -160,6 +181,8 @@ def _problem(row: ProviderReport, host: Host) -> str:
             scope=host.scope("doctor"),
             deadline=host.deadline(10.0),
         )
+    except NotConfigured as exc:
+        return True, f"off: {exc}"
     except WebfetchError as exc:
-        return f"{exc.kind}: {exc}"
-    return ""
+        return False, f"{exc.kind}: {exc}"
+    return False, ""

@@ -52,16 +52,21 @@ class SettingReport:
 
 @frozen(kw_only=True)
 class CheckReport:
-    """One line of ``webfetch doctor``; ``problem`` is empty when all is well, else says what to do."""
+    """One line of ``webfetch doctor``; ``problem`` is empty when all is well, else says what to do.
+
+    ``note`` is what is worth knowing and no problem: a provider that nobody named declines.
+    """
 
     name: str
     plugin: str = ""
     problem: str = ""
+    note: str = ""
 
 
 @frozen(kw_only=True)
 class StatusReport:
-    """Everything that runs. ``serving`` says honestly, in one line, what answers a search now."""
+    """Everything that runs. ``serving`` says honestly, in one line, what answers a search now;
+    ``counters`` are sums over every process that has used this cache."""
 
     version: str
     python: str
@@ -71,4 +76,5 @@ class StatusReport:
     providers: tuple[ProviderReport, ...] = ()
     settings: tuple[SettingReport, ...] = ()
     cache: Mapping[str, Any] = Factory(dict)
+    counters: Mapping[str, int] = Factory(dict)
     notes: tuple[str, ...] = ()

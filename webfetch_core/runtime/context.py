@@ -36,6 +36,11 @@ class HostContext:
         return self._entry.plugin
 
     @property
+    def settings(self) -> Any:
+        """The plugin's settings, of the class that its provider names; None without one."""
+        return self._entry.settings
+
+    @property
     def log(self) -> Any:
         if self._log is None:
             self._log = get_logger(f"plugin.{self.plugin}", provider=self._entry.name)
