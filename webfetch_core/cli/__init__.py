@@ -1,0 +1,54 @@
+"""The command ``webfetch``. ``console`` is its entry point; ``main`` is the same for a host or a test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NoReturn, TextIO
+
+if TYPE_CHECKING:
+    from ..app import Webfetch
+    from ..settings import Settings
+
+    OpenWebfetch = Callable[[Settings], Webfetch]
+
+
+def main(
+    argv: Sequence[str] | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    stdout: TextIO | None = None,
+    stderr: TextIO | None = None,
+    open_webfetch: OpenWebfetch | None = None,
+) -> int:
+    """Run one command and return its exit code. Never raises, never exits, reads no ``.env``.
+
+    Args:
+        argv: the words after ``webfetch``; ``sys.argv[1:]`` by default.
+        environ: the environment for settings and plugins; the process's own by default.
+        stdout, stderr: where it writes; the process's own by default.
+        open_webfetch: makes the ``Webfetch`` of the settings read; it is closed here.
+    """
+    import os
+    import sys
+
+    # Help and version are answered before anything else is imported: they are asked for often.
+    from .dispatch import run
+
+    return run(
+        list(sys.argv[1:] if argv is None else argv),
+        os.environ if environ is None else environ,
+        sys.stdout if stdout is None else stdout,
+        sys.stderr if stderr is None else stderr,
+        open_webfetch,
+    )
+
+
+def console() -> NoReturn:
+    """The console script: ``main`` with ``.env`` of the working directory, then the end of the process."""
+    import sys
+
+    from .process import environment, leave, prepare_streams
+
+    argv = sys.argv[1:]
+    prepare_streams()
+    leave(main(argv, environ=environment(sys.stderr)))

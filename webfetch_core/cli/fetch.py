@@ -1,0 +1,104 @@
+"""``webfetch fetch``."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ..events import Event
+from ..models import Attempt, Document
+from ..pipeline.render import CHARS_PER_TOKEN
+from .exit_codes import OK
+from .explain import explain_fetch
+from .output import Streams, is_unicode, one_line, width_of
+from .parser import UsageFault
+
+if TYPE_CHECKING:
+    from ..app import Webfetch
+
+
+def run(args: Namespace, wf: Webfetch, streams: Streams, environ: Mapping[str, str]) -> int:
+    """Print a page as Markdown, from ``--start`` as far as the budget goes."""
+    attempts: list[Attempt] = []
+    end = wf.subscribe(lambda event: _collect(event, attempts))
+    document: Document | None = None
+    try:
+        document = wf.fetch(args.url, force_fresh=args.force_fresh, deadline_s=args.deadline)
+    finally:
+        end()
+        if args.explain:
+            lines = explain_fetch(
+                args.url, attempts, document, width_of(environ), unicode=is_unicode(streams.err)
+            )
+            streams.note("\n".join(lines))
+    if args.json:
+        _print_json(document, args, streams)
+    else:
+        _print_text(document, args, wf.settings.budget.fetch, streams)
+    return OK
+
+
+def _collect(event: Event, attempts: list[Attempt]) -> None:
+    if event.name == "call.finished" and event.request_id == "fetch":
+        attempts.append(
+            Attempt(
+                stage=event.stage,
+                provider=event.provider,
+                outcome=event.outcome,
+                reason=event.reason,
+                elapsed_s=event.elapsed_s,
+                count=event.count,
+                target=event.target,
+            )
+        )
+
+
+def _print_text(document: Document, args: Namespace, default: int, streams: Streams) -> None:
+    budget = default if args.max_tokens is None else args.max_tokens * CHARS_PER_TOKEN
+    stop = window(document.text, args.start, budget)
+    streams.text(document.text[args.start : stop])
+    if stop < len(document.text):
+        streams.text(
+            f"\n[truncated: characters {args.start} to {stop} of {len(document.text)}; "
+            f"go on with: webfetch fetch {one_line(args.url)} --start {stop}]"
+        )
+    if document.flags:
+        streams.note(f"webfetch: note: {', '.join(document.flags)}")
+
+
+def _print_json(document: Document, args: Namespace, streams: Streams) -> None:
+    """The whole record, unless a window was asked for; ``next_start`` is null at the end of the text."""
+    from ..wire import to_plain
+
+    total = len(document.text)
+    stop = total
+    if args.max_tokens is not None or args.start:
+        budget = total if args.max_tokens is None else args.max_tokens * CHARS_PER_TOKEN
+        stop = window(document.text, args.start, budget)
+    data = to_plain(document) | {
+        "text": document.text[args.start : stop],
+        "start": args.start,
+        "total_chars": total,
+        "next_start": stop if stop < total else None,
+    }
+    streams.json(data)
+
+
+def window(text: str, start: int, budget: int) -> int:
+    """Where a part of ``text`` from ``start`` ends: after a line or a word, near ``budget`` characters.
+
+    Raises:
+        UsageFault: ``start`` is past the end.
+    """
+    if start and start >= len(text):
+        raise UsageFault(f"--start {start} is past the end: the text has {len(text)} characters")
+    stop = start + budget
+    if stop >= len(text):
+        return len(text)
+    for mark in ("\n", " "):
+        # A border in the last fifth; without one the text has no words to spare.
+        border = text.rfind(mark, stop - budget // 5, stop)
+        if border > start:
+            return border + 1
+    return stop

@@ -1,0 +1,110 @@
+"""What only the console script does to its process: streams, ``.env``, and an end that is prompt."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NoReturn, TextIO
+
+DOTENV = ".env"
+_LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*\Z", re.DOTALL)
+# What such names do, they do to any program that is started: a folder must not get hold of that.
+_NEVER = re.compile(r"PATH\Z|PYTHON|LD_|DYLD_|_?MALLOC_")
+
+
+def environment(stderr: TextIO, folder: Path | None = None) -> Mapping[str, str]:
+    """The process's environment over that of ``.env`` in ``folder`` (the working directory)."""
+    own = dict(os.environ)
+    try:
+        path = (folder or Path.cwd()) / DOTENV
+        if not path.is_file():
+            return own
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as exc:
+        print(f"webfetch: {DOTENV} here cannot be read and is passed over: {exc}", file=stderr)
+        return own
+    told: dict[str, str] = {}
+    for number, name, value in parse_dotenv(text):
+        if name is None:
+            print(f"webfetch: {path}:{number} is not NAME=VALUE and is passed over", file=stderr)
+        elif _NEVER.match(name):
+            print(f"webfetch: {path}:{number}: {name} is not taken from {DOTENV}", file=stderr)
+        else:
+            told[name] = value
+    return told | own
+
+
+def parse_dotenv(text: str) -> Iterator[tuple[int, str | None, str]]:
+    """Yield (line number, name, value) of each line of ``.env``; the name is None where there is none.
+
+    ``export`` is passed over; a value in single quotes is taken as it stands, one in double quotes
+    with ``\\n``, ``\\t``, ``\\"`` and ``\\\\``; an unquoted value ends at `` #``. Nothing is expanded.
+    """
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        match = _LINE.match(line)
+        value = None if match is None else _value(match[2])
+        if match is None or value is None:
+            yield number, None, ""
+        else:
+            yield number, match[1], value
+
+
+def _value(raw: str) -> str | None:
+    """The value that ``raw`` writes; None when a quote is left open."""
+    if raw[:1] == "'":
+        body, quote, rest = raw[1:].partition("'")
+        return body if quote and _is_comment(rest) else None
+    if raw[:1] == '"':
+        match = re.match(r'"((?:[^"\\]|\\.)*)"(.*)\Z', raw)
+        if match is None or not _is_comment(match[2]):
+            return None
+        return re.sub(r"\\(.)", lambda m: {"n": "\n", "t": "\t"}.get(m[1], m[1]), match[1])
+    return "" if raw.startswith("#") else re.split(r"\s#", raw, maxsplit=1)[0].rstrip()
+
+
+def _is_comment(rest: str) -> bool:
+    return not rest.strip() or rest.lstrip().startswith("#")
+
+
+def prepare_streams() -> None:
+    """Make stdout and stderr take any text: UTF-8 where nobody chose otherwise, else with replacements."""
+    chosen = "PYTHONIOENCODING" in os.environ
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure: Any = getattr(stream, "reconfigure", None)
+        if reconfigure is None or _is_utf8(stream):
+            continue
+        with suppress(ValueError, OSError):
+            if chosen or stream.isatty():
+                reconfigure(errors="replace")
+            else:
+                reconfigure(encoding="utf-8")
+
+
+def _is_utf8(stream: TextIO) -> bool:
+    return (stream.encoding or "").lower().replace("-", "").replace("_", "") == "utf8"
+
+
+def leave(code: int) -> NoReturn:
+    """End the process with ``code``, now.
+
+    Calls that were left behind at their deadline still run in their threads. The interpreter would
+    tear itself down around those, and one that is inside of a C or Rust extension can crash then,
+    or hold up the exit: with any thread still there the process ends without a tear-down.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError):
+            # The reader is gone: point the stream at nothing, or the exit would complain about it.
+            with suppress(OSError, ValueError, AttributeError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    if any(thread is not threading.current_thread() for thread in threading.enumerate()):
+        os._exit(code)
+    sys.exit(code)
