@@ -34,6 +34,8 @@ from webfetch_core.api import Chunk
 DATA = Path(__file__).parents[2] / "shared" / "data" / "qa_results"
 TARGET = Path(model_module.__file__).with_name("model.json")
 COMMON_TERMS = 1_500
+SET_BY_HAND = {"navigation": -1.0, "heading": -0.5, "row": 0.3, "item": 0.0, "code": 0.0}
+"""Weights of what encyclopaedia paragraphs hold too rarely to learn from."""
 
 
 def read(path: Path) -> Iterator[dict[str, Any]]:
@@ -89,10 +91,13 @@ def train(x: np.ndarray, y: np.ndarray, group: np.ndarray, penalty: float, steps
     mean, scale = x.mean(0), x.std(0)
     scale[scale < 1e-9] = 1.0
     z = (x - mean) / scale
+    given = np.array([name in SET_BY_HAND for name in FEATURES])
+    base = x @ np.array([SET_BY_HAND.get(name, 0.0) for name in FEATURES])
+    z[:, given] = 0.0
     n = group.max() + 1
     w, m, v = np.zeros(x.shape[1]), np.zeros(x.shape[1]), np.zeros(x.shape[1])
     for step in range(1, steps + 1):
-        s = z @ w
+        s = base + z @ w
         top = np.full(n, -np.inf)
         np.maximum.at(top, group, s)
         e = np.exp(s - top[group])
@@ -102,7 +107,7 @@ def train(x: np.ndarray, y: np.ndarray, group: np.ndarray, penalty: float, steps
         grad = z.T @ (p - q) / n + penalty * w
         m, v = 0.9 * m + 0.1 * grad, 0.999 * v + 0.001 * grad**2
         w -= 0.05 * (m / (1 - 0.9**step)) / (np.sqrt(v / (1 - 0.999**step)) + 1e-8)
-    return w / scale
+    return np.where(given, [SET_BY_HAND.get(name, 0.0) for name in FEATURES], w / scale)
 
 
 def main() -> int:
@@ -127,7 +132,9 @@ def main() -> int:
     for name, w in sorted(model["weights"].items(), key=lambda pair: -abs(pair[1])):
         print(f"{w:8.3f}  {name}")
     if not args.dry_run:
-        TARGET.write_text(json.dumps(model, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
+        TARGET.write_text(
+            json.dumps(model, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8"
+        )
         print(f"written: {TARGET}")
     return 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,9 +18,9 @@ from .words import stem, terms
 FEATURES = (
     "coverage", "common_coverage", "coverage_gap", "title_coverage", "saturation", "share_of_terms", "bigram",
     "nearness", "coverage_before", "coverage_after", "chunk_coverage", "heading_coverage", "answer_type",
-    "answer_with_title", "answer_with_coverage", "names", "numbers", "long_name", "time", "support", "rank", "first",
-    "second", "place", "length", "short", "very_long", "heading", "row", "item", "code", "cut_start", "cut_end", "navigation",
-    "colon", "question", "repeated", "pronoun", "title_echo", "only_title",
+    "answer_with_title", "answer_with_coverage", "names", "numbers", "long_name", "time", "support", "rank",
+    "first", "second", "place", "length", "short", "very_long", "heading", "row", "item", "code", "cut_start",
+    "cut_end", "navigation", "colon", "question", "repeated", "pronoun", "title_echo", "only_title",
 )  # fmt: skip
 """Names, in the order of the columns. The training script writes one coefficient for each."""
 
@@ -38,10 +39,11 @@ _NUMBER = re.compile(
 )
 _NAME = re.compile(r"\b[A-ZÀ-Þ][\w'’.-]+(?:\s+(?:(?:of|the|de|van|von|la|and|for)\s+)?[A-ZÀ-Þ][\w'’.-]+)*")
 _NAVIGATION = re.compile(
-    r"\b(?:log ?in|sign (?:up|in)|cookies?|subscribe|privacy policy|terms of (?:use|service)|jump to|skip to|add to cart"
-    r"|follow us|menu|copyright|all rights reserved|read more|advertisement|click here|newsletter)\b|\[edit\]|https?://",
+    r"\b(?:log ?in|sign (?:up|in)|cookies?|subscribe|privacy policy|terms of (?:use|service)|jump to|skip to"
+    r"|add to cart|follow us|menu|copyright|all rights reserved|read more|advertisement|click here|newsletter)\b|\[edit\]|https?://",
     re.I,
 )
+_REPEATS_WITHIN = 150  # units looked back at; bounds the work on a whole document
 PRONOUN_START = re.compile(
     r"(?:It|Its|They|Their|Theirs|He|His|She|Her|Hers|This|These|That|Those|Such|Both|The (?:latter|former)"
     r"|However, (?:it|they|he|she))\b"
@@ -79,7 +81,7 @@ def features(
     for p, f in zip(placed, found, strict=True):
         for thing in f.names | f.numbers:
             held_by.setdefault(thing, set()).add(chunks[p.owner].url + str(p.owner))
-    pairs = set(zip(asked, asked[1:], strict=False))
+    pairs = set(itertools.pairwise(asked))
     mean_length = sum(map(len, said)) / len(said) if said else 1.0
     seen: list[set[str]] = []
     heading = 0.0
@@ -102,7 +104,7 @@ def features(
             "title_coverage": titled,
             "saturation": sum(weight[t] * counts[t] * 2.2 / (counts[t] + damping) for t in asked) / total,
             "share_of_terms": sum(t in mine for t in asked) / max(1, len(asked)),
-            "bigram": len(pairs & set(zip(words, words[1:], strict=False))) / max(1, len(pairs)),
+            "bigram": len(pairs & set(itertools.pairwise(words))) / max(1, len(pairs)),
             "nearness": _nearness(words, asked),
             "coverage_before": before,
             "coverage_after": after,
@@ -132,7 +134,9 @@ def features(
             "navigation": float(bool(_NAVIGATION.search(text))),
             "colon": float(":" in text),
             "question": float(text.rstrip().endswith("?")),
-            "repeated": max((len(mine & s) / min(len(mine), len(s)) for s in seen if s), default=0.0)
+            "repeated": max(
+                (len(mine & s) / min(len(mine), len(s)) for s in seen[-_REPEATS_WITHIN:] if s), default=0.0
+            )
             if len(mine) > 4
             else 0.0,
             "pronoun": float(bool(PRONOUN_START.match(text))),

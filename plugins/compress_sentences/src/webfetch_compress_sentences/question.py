@@ -21,22 +21,25 @@ _TYPES = (
     ),
     (
         "who",
-        r"\bwho(?:m|se)?\b|\b(?:what|which) (?:\w+ )?(?:person|man|woman|actor|actress|author|player|president|singer"
-        r"|artist|director|king|queen|leader|writer|composer|character|scientist)\b|\bname of the\b"
+        r"\bwho(?:m|se)?\b|\b(?:what|which) (?:\w+ )?(?:person|man|woman|actor|actress|author|player"
+        r"|president|singer|artist|director|king|queen|leader|writer|composer|character"
+        r"|scientist)\b|\bname of the\b"
         r"|\b(?:first|last|full|middle|maiden) name\b",
     ),
     (
         "where",
-        r"\bwhere\b|\b(?:what|which) (?:city|country|state|place|town|county|location|constellation|region|village"
-        r"|river|island|province|district|continent|university|school|college|museum|stadium|street)\b",
+        r"\bwhere\b|\b(?:what|which) (?:city|country|state|place|town|county|location|constellation|region"
+        r"|village|river|island|province|district|continent|university|school|college|museum|stadium|street)\b",
     ),
     ("how", r"\bwhy\b|\bhow (?:do|does|did|is|are|was|were|to|can)\b"),
 )
 _TYPES_COMPILED = tuple((name, re.compile(pattern)) for name, pattern in _TYPES)
 
 _LIST = re.compile(
-    r"\btop[- ]?\d+\b|\b(?:list|lists|names|members|examples|types|kinds|steps|ingredients|winners|all) (?:of|the|in|for)\b"
-    r"|\blist\b|\ball (?:\w+ )?\w+s\b|\b\d+ (?:largest|biggest|longest|tallest|highest|best|most|richest|fastest)\b"
+    r"\btop[- ]?\d+\b"
+    r"|\b(?:list|lists|names|members|examples|types|kinds|steps|ingredients|winners|all) (?:of|the|in|for)\b"
+    r"|\blist\b|\ball (?:\w+ )?\w+s\b"
+    r"|\b\d+ (?:largest|biggest|longest|tallest|highest|best|most|richest|fastest)\b"
     r"|\b(?:largest|biggest|longest|tallest|highest|best|richest|fastest|most \w+) \w+s\b"
     r"|\b(?:what|which|who) (?:are|were) (?:the )?(?:\w+ ){0,3}\w+s\b"
 )

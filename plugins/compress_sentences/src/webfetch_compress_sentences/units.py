@@ -1,4 +1,4 @@
-"""Text to units: the sentences, list items, table rows and code blocks that are kept or dropped whole. Pure."""
+"""Text to units: sentences, list items, table rows and code blocks, each kept or dropped whole. Pure."""
 
 from __future__ import annotations
 
@@ -24,9 +24,14 @@ class Kind(StrEnum):
 
 @frozen
 class Unit:
-    """``text`` is ``source[start:end]`` with joined line breaks as blanks. ``line`` numbers the (joined) lines,
-    ``block`` the runs of lines of one kind without a blank line between them. ``header`` is the
-    number of leading units of a table's block that name its columns (0 outside tables)."""
+    """One unit.
+
+    Attributes:
+        text: ``source[start:end]`` with runs of blanks and joined line breaks as one blank (code as it is).
+        line: number of its line, hard-wrapped lines counted as one.
+        block: number of its run of lines of one kind without a blank line between them.
+        header: how many rows at the head of its block name the columns; 0 outside tables.
+    """
 
     text: str
     start: int
@@ -49,10 +54,12 @@ class _Line:
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s")
 _ITEM = re.compile(r"\s*(?:[-*+•‣◦]|\d{1,3}[.)]|\(?[a-z][.)])\s+\S")
 _ROW = re.compile(r"\s*\||[^|]*\S\s*\|[^|]*\|")
-_RULE = re.compile(r"\s*\|?[\s:|+-]*-{2,}[\s:|+-]*\Z")
+_RULE_CHARS = frozenset(" \t:|+-")
 _FENCE = re.compile(r"\s{0,3}(```|~~~)")
 _INDENTED = re.compile(r"(?: {4}|\t)\s*\S")
-_OPEN_END = re.compile(r"[^.!?:;。！？…|]\s*\Z")
+_PADDING = re.compile(r"\s{2,}|[\t\xa0]")
+_DASHES = re.compile(r"-{4,}")
+_CLOSING = ".!?:;。！？…|"
 
 _BREAK = re.compile(
     r"(?<=[.!?…])[\"'”’»)\]*_]*(?:\[\d+\])*\s+(?=[^\s])"  # Latin marks need a blank after them
@@ -83,11 +90,26 @@ def split_units(text: str) -> list[Unit]:
         previous = line
         if line.kind in (Kind.PROSE, Kind.ITEM):
             for start, end in _sentences(line.text):
-                piece = line.text[start:end]
-                units.append(Unit(piece, line.start + start, line.start + end, line.kind, number, block))
+                units.append(
+                    Unit(
+                        _squeeze(line.text[start:end]),
+                        line.start + start,
+                        line.start + end,
+                        line.kind,
+                        number,
+                        block,
+                    )
+                )
         else:
-            units.append(Unit(line.text, line.start, line.end, line.kind, number, block))
+            kept = line.text if line.kind is Kind.CODE else _squeeze(line.text)
+            units.append(Unit(kept, line.start, line.end, line.kind, number, block))
     return _with_table_headers(units)
+
+
+def _squeeze(text: str) -> str:
+    """Drop the padding of aligned tables and columns; runs of dashes in a table's rule shrink too."""
+    text = _PADDING.sub(" ", text)
+    return _DASHES.sub("---", text) if _is_rule(text) else text
 
 
 # ---- lines ---------------------------------------------------------------------------------------
@@ -165,9 +187,11 @@ def _runs_on(line: _Line, following: _Line) -> bool:
     if following.after_blank or following.kind is not Kind.PROSE or line.kind not in (Kind.PROSE, Kind.ITEM):
         return False
     # The joined text must keep the offsets of its source: exactly one break between the two.
-    if following.start != line.end + 1 or len(line.text) < 12 or not _OPEN_END.search(line.text):
+    if following.start != line.end + 1 or len(line.text) < 12 or line.text[-1] in _CLOSING:
         return False
-    return len(following.text) > 20 or following.text[:1].islower() or following.text.isupper()
+    if following.text[:1].islower():
+        return True
+    return line.kind is Kind.PROSE and (len(following.text) > 20 or following.text.isupper())
 
 
 # ---- sentences -----------------------------------------------------------------------------------
@@ -217,6 +241,11 @@ def _clauses(line: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 # ---- tables --------------------------------------------------------------------------------------
 
 
+def _is_rule(row: str) -> bool:
+    """Whether a row is the line between a table's head and its body."""
+    return "--" in row and set(row) <= _RULE_CHARS
+
+
 def _with_table_headers(units: list[Unit]) -> list[Unit]:
     """Give each table row the number of rows at the head of its block that name its columns."""
     by_block: dict[int, list[int]] = {}
@@ -224,7 +253,7 @@ def _with_table_headers(units: list[Unit]) -> list[Unit]:
         if unit.kind is Kind.ROW:
             by_block.setdefault(unit.block, []).append(i)
     for rows in by_block.values():
-        rule = next((k for k, i in enumerate(rows[:4]) if _RULE.match(units[i].text)), None)
+        rule = next((k for k, i in enumerate(rows[:4]) if _is_rule(units[i].text)), None)
         header = rule + 1 if rule is not None else int(len(rows) > 1)
         for i in rows:
             u = units[i]

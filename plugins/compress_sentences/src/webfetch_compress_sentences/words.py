@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from functools import lru_cache
@@ -15,8 +16,8 @@ _WORD = re.compile(rf"([{_PAIRED}]+)|(\d+(?:[.,]\d+)+|(?:(?![{_PAIRED}])[^\W_]|[
 _ENDINGS = ("ing", "ed", "ly")
 
 QUERY_STOPWORDS = frozenset(
-    """a about an and are as at be been but by can could did do does for from give had has have he her here his
-    how i if in into is it its may me might my name of on or our please shall she should so some tell than
+    """a about an and are as at be been but by can could did do does for from give had has have he her here
+    his how i if in into is it its may me might my name of on or our please shall she should so some tell than
     that the their them then there these they this those to was we were what when where which who whom whose
     why will with would you your""".split()  # noqa: SIM905 - prose reads better than quoted strings
 )
@@ -31,7 +32,7 @@ def terms(text: str) -> list[str]:
         elif len(run) == 1:
             found.append(run)
         else:
-            found.extend(map("".join, zip(run, run[1:], strict=False)))
+            found.extend(map("".join, itertools.pairwise(run)))
     return found
 
 
