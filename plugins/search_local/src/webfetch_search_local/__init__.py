@@ -1,0 +1,1 @@
+"""Search over the user's own folders, as a webfetch plugin."""
