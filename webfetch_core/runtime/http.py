@@ -59,7 +59,10 @@ class HttpClient:
         self.guard = guard
         self.clock = clock
         self.net = net
-        self.user_agent = net.user_agent or f"webfetch/{version}"
+        self.user_agent = (
+            net.user_agent
+            or f"Mozilla/5.0 (compatible; webfetch/{version}; +https://pypi.org/project/webfetch-core/)"
+        )
         self._ca_bundle = ca_bundle
         self._adapter: PinnedAdapter | None = None
         self._closed = False

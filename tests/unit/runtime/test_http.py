@@ -95,7 +95,7 @@ def test_get_sends_parameters_and_an_honest_agent(site: LoopbackSite, http: Boun
     assert reply.status == 200 and reply.json() == {"a": "\u00e9"}
     got = site.requests[0]
     assert got.query == "x=1&q=a+b%26c&n=3&yes=true&l=1&l=2" and got.headers["x-k"] == "v"
-    assert got.headers["user-agent"] == "webfetch/1.2"
+    assert got.headers["user-agent"].startswith("Mozilla/5.0 (compatible; webfetch/1.2; +https://")
     assert got.headers["host"] == f"127.0.0.1:{site.port}"
     assert "cookie" not in got.headers and "authorization" not in got.headers
 

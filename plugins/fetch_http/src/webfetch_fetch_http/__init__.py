@@ -1,0 +1,1 @@
+"""Plain HTTP as a webfetch fetcher."""

@@ -1,0 +1,151 @@
+"""The fetcher: one page by HTTP, judged before it is handed on."""
+
+from __future__ import annotations
+
+import re
+from email.utils import parsedate_to_datetime
+
+import attrs
+
+from webfetch_core.api import (
+    BadResponse,
+    Blocked,
+    Clock,
+    FetchRequest,
+    Http,
+    Page,
+    PageError,
+    ProviderError,
+    RateLimited,
+    Unavailable,
+)
+
+from .onward import onward
+from .outline import MAX_BYTES, Outline, outline
+from .robots import Robots
+from .settings import FetchHttpSettings
+from .sniff import media_type, sniff
+from .walls import challenge, hollow
+
+_ACCEPT = (
+    "text/html,application/xhtml+xml,application/xml;q=0.9,application/pdf;q=0.9,"
+    "text/markdown;q=0.9,text/plain;q=0.8,*/*;q=0.5"
+)
+_HTML = frozenset({"text/html", "application/xhtml+xml"})
+_EMPTY = Outline()
+
+
+class HttpFetcher:
+    """Fetches pages over ``context.http``, whose guard and limits hold for every request."""
+
+    def __init__(self, settings: FetchHttpSettings, http: Http, clock: Clock) -> None:
+        self._settings = settings
+        self._http = http
+        self._clock = clock
+        self._headers = {"Accept": _ACCEPT, "Accept-Language": settings.accept_language}
+        if settings.user_agent:
+            self._headers["User-Agent"] = settings.user_agent
+        self._robots = Robots(
+            http, clock, product_token(settings.user_agent), self._headers, settings.robots_ttl_s
+        )
+
+    def fetch(self, request: FetchRequest) -> Page:
+        """Return the page, its content type corrected by its bytes.
+
+        Raises:
+            Refused: by the guard, a veto or robots.txt.
+            Blocked: 403 and its kin, or a bot wall under any status.
+            RateLimited: 429.
+            PageError: not_found, login, paywall, consent, empty, too_large, bad_encoding,
+                redirect_loop.
+            Unavailable, TimedOut, BadResponse: the site failed.
+        """
+        settings = self._settings
+        autonomous = request.purpose == "search" and settings.obey_robots
+
+        def allowed(url: str) -> None:
+            if autonomous:
+                self._robots.require(url, request.deadline)
+
+        url, left, elapsed_s = request.url, settings.max_redirects, 0.0
+        while True:
+            allowed(url)
+            page = self._http.fetch_page(
+                url,
+                headers=self._headers,
+                deadline=request.deadline,
+                max_bytes=settings.max_bytes,
+                max_wire_bytes=settings.max_wire_bytes,
+                max_redirects=left,
+                min_bytes_per_s=settings.min_bytes_per_s,
+                check_hop=allowed,
+            )
+            elapsed_s += page.elapsed_s
+            left -= page.redirects
+            kind = sniff(page.body, page.content_type)
+            html = media_type(kind) in _HTML and len(page.body) <= MAX_BYTES
+            seen = outline(page.body) if html else _EMPTY
+            if error := _fault(page, seen, html, self._clock.time()):
+                raise error
+            following = onward(seen, page.final_url, page.headers.get("refresh", "")) if html else None
+            if following is None:
+                if html and (error := hollow(seen, page.final_url)):
+                    raise error
+                return attrs.evolve(
+                    page,
+                    url=request.url,
+                    content_type=kind,
+                    fetched_by="http",
+                    elapsed_s=elapsed_s,
+                    redirects=settings.max_redirects - left,
+                )
+            left -= 1
+            if left < 0:
+                raise PageError(f"more than {settings.max_redirects} redirects", kind="redirect_loop")
+            url = following
+
+
+def product_token(user_agent: str) -> str:
+    """Return the name by which robots.txt may address us: the agent string's own, else webfetch.
+
+    ``Mozilla/5.0 (compatible; Name/1.0)`` is read as Name.
+    """
+    inner = re.search(r"compatible;\s*([A-Za-z_-]+)", user_agent)
+    first = re.match(r"[A-Za-z_-]+", user_agent)
+    name = inner[1] if inner else first[0] if first else "webfetch"
+    return "webfetch" if name.lower() == "mozilla" else name
+
+
+def _fault(page: Page, seen: Outline, html: bool, now: float) -> ProviderError | None:
+    """Return why a page is none. No message has words of the page: it may be a wall's."""
+    status = page.status
+    wall = challenge(seen, page.headers)
+    said = f"the site answered {status}"
+    if wall is not None and (status < 300 or status in (401, 403, 405, 429) or status >= 500):
+        return wall
+    if status in (404, 410):
+        return PageError(said, kind="not_found")
+    if status in (401, 407):
+        return PageError(said, kind="login")
+    if status == 402:
+        return PageError(said, kind="paywall")
+    if status == 429:
+        return RateLimited(said, retry_after_s=_retry_after_s(page.headers.get("retry-after", ""), now))
+    if status in (403, 406, 451) or status >= 600:
+        return Blocked(said)
+    if status >= 500 or status in (408, 425):
+        return Unavailable(said)
+    if status >= 300:
+        return BadResponse(said)
+    if not page.body.strip():
+        return PageError("the page is empty", kind="empty")
+    return None
+
+
+def _retry_after_s(value: str, now: float) -> float | None:
+    if re.fullmatch(r"\s*\d{1,9}\s*", value):
+        return float(value)
+    try:
+        return max(parsedate_to_datetime(value).timestamp() - now, 0.0)
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None
