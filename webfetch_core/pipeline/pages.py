@@ -74,6 +74,9 @@ class PageLoader:
         self, url: str, policy: PagePolicy, scope: Scope, deadline: Deadline
     ) -> tuple[Page, Document]:
         """Try the fetchers in order; a later one is a rescue for walls and for pages without text."""
+        # The guard asks the vetoes too, at every hop; a fetcher with a way of its own does not.
+        if (reason := self._host.veto(url)) is not None:
+            raise Refused(f"vetoed: {reason}")
         scheme = urlsplit(url).scheme
         handles = self._host.fetchers(scheme)
         if not handles:

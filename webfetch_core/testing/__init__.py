@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from .fakes import (
         FakePlugin,
         Hang,
-        MemoryCache,
         ScriptedClassifier,
         ScriptedCompressor,
         ScriptedEngine,
@@ -41,6 +40,8 @@ if TYPE_CHECKING:
         fake_plugin,
         hits,
     )
+    from .memory import MemoryCache
+    from .service import LoopbackService
     from .site import LoopbackSite
 
 _WHERE = {
@@ -48,12 +49,13 @@ _WHERE = {
     "FakeContext": "context",
     "loopback_http": "context",
     "fake_dist": "dists",
+    "LoopbackService": "service",
     "LoopbackSite": "site",
+    "MemoryCache": "memory",
     **dict.fromkeys(
         (
             "FakePlugin",
             "Hang",
-            "MemoryCache",
             "ScriptedClassifier",
             "ScriptedCompressor",
             "ScriptedEngine",
@@ -96,6 +98,7 @@ __all__ = [
     "FreshnessClassifierContract",
     "Hang",
     "LLMContract",
+    "LoopbackService",
     "LoopbackSite",
     "MemoryCache",
     "QueryMatcherContract",

@@ -8,7 +8,7 @@ returned as it is. Every fake keeps its ``calls``.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -17,7 +17,6 @@ from attrs import field, frozen
 from ..errors import PageError, Unavailable
 from ..markers import hookimpl
 from ..models import (
-    CacheChange,
     Chunk,
     Document,
     FetchRequest,
@@ -221,58 +220,6 @@ class ScriptedLLM(Scripted):
 
     def complete(self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any]) -> Any:
         return self.play(messages, schema)
-
-
-class MemoryCache:
-    """A store of bytes in memory that keeps the whole contract but outliving the process."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._rows: dict[str, dict[bytes, bytes]] = {}
-        self._log: dict[str, list[CacheChange]] = {}
-
-    def get(self, space: str, key: bytes) -> bytes | None:
-        with self._lock:
-            return self._rows.get(space, {}).get(key)
-
-    def put(self, space: str, key: bytes, value: bytes) -> None:
-        with self._lock:
-            self._rows.setdefault(space, {})[key] = bytes(value)
-            self._note(space, key, deleted=False)
-
-    def delete(self, space: str, key: bytes) -> bool:
-        with self._lock:
-            there = self._rows.get(space, {}).pop(key, None) is not None
-            if there:
-                self._note(space, key, deleted=True)
-            return there
-
-    def scan(self, space: str) -> Iterator[tuple[bytes, bytes]]:
-        with self._lock:
-            rows = list(self._rows.get(space, {}).items())
-        return iter(rows)
-
-    def changes(self, space: str, since: int) -> Iterator[CacheChange]:
-        with self._lock:
-            rows = [row for row in self._log.get(space, ()) if row.sequence > since]
-        return iter(rows)
-
-    def clear(self, space: str) -> int:
-        with self._lock:
-            rows = self._rows.pop(space, {})
-            for key in rows:
-                self._note(space, key, deleted=True)
-            return len(rows)
-
-    def stats(self) -> Mapping[str, Any]:
-        with self._lock:
-            size = sum(len(k) + len(v) for rows in self._rows.values() for k, v in rows.items())
-            entries = {space: len(rows) for space, rows in self._rows.items()}
-        return {"path": "", "bytes": size, "entries": entries}
-
-    def _note(self, space: str, key: bytes, *, deleted: bool) -> None:
-        log = self._log.setdefault(space, [])
-        log.append(CacheChange(sequence=len(log) + 1, key=key, deleted=deleted))
 
 
 # ---- plugins ---------------------------------------------------------------------------------------
