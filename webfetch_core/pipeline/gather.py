@@ -6,6 +6,7 @@ report through a queue, so nothing here needs a lock.
 
 from __future__ import annotations
 
+import math
 import queue
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -275,7 +276,7 @@ class Gathering:
             return True
         wanted = min(self._options.limit, len(self._hits))
         arrived = sum(1 for s in self._pages.values() if s.document is not None)
-        if arrived >= max(1, round(ENOUGH * wanted)):
+        if arrived >= math.ceil(ENOUGH * wanted):
             return True
         return all(s.settled for s in self._pages.values()) and not self._more_to_try()
 
