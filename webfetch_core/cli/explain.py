@@ -46,7 +46,7 @@ def explain_fetch(
         facts += [("links", str(len(document.links))), ("characters", str(len(document.text)))]
         facts += [(f"metadata {key}", value) for key, value in sorted(document.metadata.items())]
     return _titled(
-        [(f"attempts for {url}", table(rows)), ("document", table([f for f in facts if f[1]]))],
+        [(f"attempts for {url}", table(_filled(rows))), ("document", table([f for f in facts if f[1]]))],
         width,
         unicode,
     )
@@ -112,6 +112,12 @@ def _outcome(attempt: Attempt) -> str:
     return f"ok, {told_size(attempt.count)}" if attempt.stage == "fetch" else "ok"
 
 
+def _filled(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """``rows`` (a head and a body) without the columns that the body leaves empty."""
+    wanted = [i for i in range(len(rows[0])) if any(row[i] for row in rows[1:])]
+    return [[row[i] for i in wanted] for row in rows]
+
+
 def _engines(attempts: Sequence[Attempt]) -> list[str]:
     rows = [("ENGINE", "HITS", "TIME", "COST", "OUTCOME", "REASON")]
     rows += [
@@ -126,7 +132,7 @@ def _engines(attempts: Sequence[Attempt]) -> list[str]:
         for a in attempts
         if a.stage == "search"
     ]
-    return table(rows) if len(rows) > 1 else []
+    return table(_filled(rows)) if len(rows) > 1 else []
 
 
 def _pages(result: SearchResult) -> list[str]:
@@ -151,7 +157,7 @@ def _pages(result: SearchResult) -> list[str]:
                 failure.reason if failure else "",
             )
         )
-    return table(rows) if len(rows) > 1 else []
+    return table(_filled(rows)) if len(rows) > 1 else []
 
 
 def _result(result: SearchResult, kept: Sequence[Chunk]) -> list[str]:

@@ -13,6 +13,7 @@ from .exit_codes import OK
 from .explain import explain_fetch
 from .output import Streams, is_unicode, one_line, width_of
 from .parser import UsageFault
+from .search import note_lost_cache
 
 if TYPE_CHECKING:
     from ..app import Webfetch
@@ -32,6 +33,7 @@ def run(args: Namespace, wf: Webfetch, streams: Streams, environ: Mapping[str, s
                 args.url, attempts, document, width_of(environ), unicode=is_unicode(streams.err)
             )
             streams.note("\n".join(lines))
+    note_lost_cache(wf, streams)
     if args.json:
         _print_json(document, args, streams)
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
@@ -63,11 +63,20 @@ class Parser(argparse.ArgumentParser):
         marker = "unrecognized arguments: "
         if not message.startswith(marker):
             return ""
-        known = [option for action in self._actions for option in action.option_strings]
+        known = list(_options(self))
         for word in message.removeprefix(marker).split():
             if near := get_close_matches(word.partition("=")[0], known, n=1):
                 return f"did you mean {near[0]}?"
         return ""
+
+
+def _options(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """Every option of a parser and of its subcommands: the outermost one reports what none of them knows."""
+    for action in parser._actions:
+        yield from action.option_strings
+        if isinstance(action, argparse._SubParsersAction):
+            for sub in action.choices.values():
+                yield from _options(sub)
 
 
 # ---- options of every command, wherever they stand ------------------------------------------------
@@ -128,7 +137,7 @@ def main_parser() -> Parser:
         description="Web search for LLM agents that you run yourself.",
         epilog=f"from plugins:\n{offered}\n\n{GLOBAL_HELP}\nexit codes:\n{codes}",
     )
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", prog="webfetch")
     for name, configure in _CONFIGURE.items():
         sub = commands.add_parser(
             name, help=CORE_COMMANDS[name], description=CORE_COMMANDS[name] + ".", epilog=GLOBAL_HELP

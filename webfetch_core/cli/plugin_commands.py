@@ -163,14 +163,12 @@ def _missing(wf: Webfetch, name: str, offered: Offered) -> Exception:
             f"webfetch {name} needs the plugin {plugin}",
             fix=f"pip install webfetch-{plugin.replace('_', '-')}",
         )
-    known = [*CORE_COMMANDS, *PLUGIN_COMMANDS, *offered.commands]
+    known = sorted({*CORE_COMMANDS, *PLUGIN_COMMANDS, *offered.commands})
     near = get_close_matches(name, known, n=3)
     told = "; ".join(f"{plugin}: {problem}" for plugin, problem in offered.problems)
     return UsageFault(
         f"there is no command {name!r}" + (f" (of plugins that failed: {told})" if told else ""),
-        fix=f"did you mean {' or '.join(near)}?"
-        if near
-        else f"the commands are {', '.join(sorted(set(known)))}",
+        fix=f"did you mean {' or '.join(near)}?" if near else f"the commands are {', '.join(known)}",
     )
 
 

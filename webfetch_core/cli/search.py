@@ -39,6 +39,7 @@ def run(args: Namespace, wf: Webfetch, streams: Streams, environ: Mapping[str, s
             if args.json
             else wf.render(result, budget_tokens=args.max_tokens, full_results=args.full_results)
         )
+    note_lost_cache(wf, streams)
     if args.json:
         streams.record(result)
     else:
@@ -52,3 +53,9 @@ def run(args: Namespace, wf: Webfetch, streams: Streams, environ: Mapping[str, s
         lines = explain_search(result, kept, width, unicode=is_unicode(stream))
         (streams.note if args.json else streams.text)("\n" + "\n".join(lines))
     return OK if result.chunks else NOTHING_FOUND
+
+
+def note_lost_cache(wf: Webfetch, streams: Streams) -> None:
+    """Say on stderr that the cache could not be opened: it went without, and every search costs in full."""
+    if wf.host.store_problem:
+        streams.note(f"webfetch: note: no cache is in use: {wf.host.store_problem}")
