@@ -35,6 +35,10 @@ def _methods(protocol: type) -> dict[str, Any]:
     return dict(sorted(members.items()))
 
 
+def _field(field: attrs.Attribute[Any]) -> str:
+    return f"{field.type}" + ("" if field.default is attrs.NOTHING else " (optional)")
+
+
 def _is_protocol(thing: Any) -> bool:
     return bool(getattr(thing, "_is_protocol", False))
 
@@ -51,7 +55,7 @@ def surface() -> dict[str, Any]:
             if name.startswith("webfetch_")
         },
         "records": {
-            name: {f.name: f"{f.type}" + ("" if f.default is attrs.NOTHING else " (optional)") for f in attrs.fields(thing)}
+            name: {f.name: _field(f) for f in attrs.fields(thing)}
             for name, thing in sorted(public.items())
             if isinstance(thing, type) and attrs.has(thing)
         },
@@ -83,8 +87,9 @@ def test_the_surface_is_what_it_was() -> None:
     assert not changed, (
         "the API that plugins are written against has changed:\n  "
         + "\n  ".join(changed)
-        + "\nWithin one major, hooks gain optional arguments, records and Provider defaulted fields, protocols "
-        "members that the core looks up with a default; nothing goes or changes its meaning.\nIf that holds: "
+        + "\nWithin one major, hooks gain optional arguments, records and Provider defaulted fields, "
+        "protocols members that the core looks up with a default; nothing goes or changes its meaning."
+        "\nIf that holds: "
         "python tests/meta/test_api_surface.py --write, and a line in CHANGELOG.md."
     )
 

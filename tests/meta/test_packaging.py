@@ -75,6 +75,15 @@ def test_the_umbrella_brings_the_starter_set() -> None:
     assert needed == {"webfetch-core", *(f"webfetch-{name.replace('_', '-')}" for name in STARTER)}
 
 
+def test_the_import_rules_cover_every_plugin() -> None:
+    table = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    wanted = {f"webfetch_{name}" for name in PLUGINS if name != "webfetch"}
+    assert set(table["root_packages"]) == {"webfetch_core", *wanted}
+    for rule in table["contracts"]:
+        listed = rule.get("modules") or rule.get("forbidden_modules")
+        assert listed is None or set(listed) == wanted, f"{rule['name']!r} does not list every plugin"
+
+
 # Written in parts, or this file would be the first to have them.
 WORDS = """
 /wo|rk/
