@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from attrs import evolve
 
@@ -37,19 +37,24 @@ def fuse(answers: Mapping[str, Sequence[SearchHit]]) -> tuple[SearchHit, ...]:
     rankings: list[list[str]] = []
     for engine in sorted(answers):
         ranking: dict[str, None] = {}
-        for hit in answers[engine]:
-            target = unwrap(hit.url) if hit.url.startswith(("http", "//")) else hit.url
-            if target is None:  # an advertisement
-                continue
-            key = canonical(target)
+        for hit in resolved(answers[engine]):
+            key = canonical(hit.url)
             if key not in ranking:
                 ranking[key] = None
-                groups.setdefault(key, []).append(evolve(hit, url=clean(target)))
+                groups.setdefault(key, []).append(evolve(hit, url=clean(hit.url)))
         rankings.append(list(ranking))
     scores = rrf(rankings)
     fused = [_merge(group, scores[key]) for key, group in groups.items()]
     fused.sort(key=lambda hit: (-hit.score, hit.rank, hit.url))
     return tuple(evolve(hit, rank=place) for place, hit in enumerate(fused, start=1))
+
+
+def resolved(hits: Iterable[SearchHit]) -> Iterator[SearchHit]:
+    """The hits with the pages that their URLs lead to: redirect links resolved, advertisements left out."""
+    for hit in hits:
+        target = unwrap(hit.url)
+        if target is not None:
+            yield hit if target == hit.url else evolve(hit, url=target)
 
 
 def _merge(group: Sequence[SearchHit], score: float) -> SearchHit:
@@ -67,10 +72,11 @@ def _merge(group: Sequence[SearchHit], score: float) -> SearchHit:
 def filter_domains(
     hits: Iterable[SearchHit], include: tuple[str, ...], exclude: tuple[str, ...]
 ) -> tuple[SearchHit, ...]:
-    """The backstop for engines whose own domain filters are best effort."""
+    """The backstop for engines whose own domain filters are best effort. Judges the page that a
+    redirect link leads to."""
     return tuple(
         hit
-        for hit in hits
+        for hit in resolved(hits)
         if (not include or in_domains(hit.url, include)) and not (exclude and in_domains(hit.url, exclude))
     )
 

@@ -7,14 +7,17 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 # Parameters that only say where a click came from. `ref`, `source`, `id` and the like mean
 # something on many sites and stay.
-_TRACKERS = frozenset(
+_NAMES = (
     "gclid gclsrc dclid gbraid wbraid fbclid msclkid yclid twclid ttclid igshid igsh li_fat_id mc_cid mc_eid "
-    "_gl _ga _hsenc _hsmi hsctatracking mkt_tok oly_anon_id oly_enc_id vero_id wickedid s_kwcid ef_id rb_clickid "
-    "scid srsltid ref_src ref_url spm cmpid".split()
+    "_gl _ga _hsenc _hsmi hsctatracking mkt_tok oly_anon_id oly_enc_id vero_id wickedid s_kwcid ef_id "
+    "rb_clickid scid srsltid ref_src ref_url spm cmpid"
 )
+_TRACKERS = frozenset(_NAMES.split())
 _TRACKER_PREFIXES = ("utm_", "mtm_", "pk_", "piwik_", "matomo_", "hsa_", "at_custom")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _UNRESERVED_ESCAPE = re.compile("%([0-9A-Fa-f]{2})")
+_AMP = re.compile(r"(?<=[^/])/amp\Z|\.amp(?=\.html\Z)|\.amp\Z")
+_LONE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
 
@@ -39,10 +42,10 @@ def canonical(url: str) -> str:
     """The key under which engines' answers for one page meet; not an address to fetch.
 
     Folds the scheme (http and https), ``www.`` and ``m.``, default ports, case and IDN form of the
-    host, trailing slashes, index files of no meaning, tracking parameters, percent-encoding of
-    unreserved characters, AMP variants and fragments. Routes (``#/`` and ``#!``) stay, as do the
-    order and the meaning of all other parameters. Idempotent. URLs that cannot be parsed, and
-    schemes other than http(s), are returned as they are.
+    host, trailing slashes, tracking parameters, percent-encoding of unreserved characters, AMP
+    variants and fragments. Routes (``#/`` and ``#!``) stay, as do the order and the meaning of all
+    other parameters. Idempotent. URLs that cannot be parsed, and schemes other than http(s), are
+    returned as they are.
     """
     try:
         parts = urlsplit(clean(url.strip()))
@@ -55,34 +58,33 @@ def canonical(url: str) -> str:
     if port is not None and port not in _DEFAULT_PORTS.values():
         host = f"{host}:{port}"
     path, query = _without_amp(_normal_escapes(parts.path), _normal_escapes(parts.query, safe_query=True))
-    path = re.sub(r"/+\Z", "", path)
     fragment = parts.fragment if parts.fragment.startswith(("/", "!")) else ""
     return f"https://{host}{path}" + (f"?{query}" if query else "") + (f"#{fragment}" if fragment else "")
 
 
 def _ascii_host(host: str) -> str:
-    host = host.rstrip(".").lower()
-    try:
-        return host.encode("ascii").decode()
-    except UnicodeEncodeError:
-        pass
-    try:
-        return host.encode("idna").decode()
-    except UnicodeError:
-        return host
+    host = host.lower().rstrip(".")
+    if not host.isascii():
+        try:
+            host = host.encode("idna").decode().lower().rstrip(".")
+        except UnicodeError:
+            return host
+    return f"[{host}]" if ":" in host else host
 
 
 def _bare_host(host: str) -> str:
     for prefix in ("www.", "m.", "mobile.", "amp."):
         rest = host.removeprefix(prefix)
-        if rest != host and "." in rest:
-            return rest
+        if rest != host and "." in rest.strip("."):
+            return _bare_host(rest)
     return host
 
 
 def _normal_escapes(text: str, *, safe_query: bool = False) -> str:
-    # Non-ASCII is escaped first so that both spellings meet; then needless escapes are undone.
-    escaped = quote(text, safe="%/:@!$&'()*+,;=~-._?[]|\\^`{}\"<> " if safe_query else "%/:@!$&'()*+,;=~-._")
+    # Non-ASCII is escaped first so that both spellings meet; then needless escapes are undone. A
+    # percent sign that escapes nothing is one, so that it cannot join with what is undone behind it.
+    safe = "%/:@!$&'()*+,;=~-._?[]|\\^`{}\"<> " if safe_query else "%/:@!$&'()*+,;=~-._"
+    escaped = quote(_LONE_PERCENT.sub("%25", text), safe=safe, errors="surrogatepass")
     return _UNRESERVED_ESCAPE.sub(_undo, escaped)
 
 
@@ -93,12 +95,18 @@ def _undo(match: re.Match[str]) -> str:
 
 def _without_amp(path: str, query: str) -> tuple[str, str]:
     kept = [p for p in query.split("&") if p and p.lower() not in ("amp", "amp=1", "outputtype=amp")]
-    trimmed = re.sub(r"(?:/amp/?|\.amp(?=\.html\Z)|\.amp)\Z", "", path) if path.strip("/") != "amp" else path
-    return trimmed, "&".join(kept)
+    bare = path.rstrip("/")
+    while (shorter := _AMP.sub("", bare).rstrip("/")) != bare:
+        bare = shorter
+    return bare, "&".join(kept)
 
 
 def unwrap(url: str) -> str | None:
-    """The target of a search engine's redirect link, ``url`` itself when it is none, None for an ad."""
+    """The target of a search engine's redirect link, ``url`` itself when it is none, None for an ad.
+
+    A target is a web page: a link that wraps any other scheme is left as it is, so that no engine
+    can reach what only this machine's own engines may name.
+    """
     absolute = f"https:{url}" if url.startswith("//") else url
     try:
         parts = urlsplit(absolute)
@@ -109,13 +117,17 @@ def unwrap(url: str) -> str | None:
         if parts.path == "/y.js":
             return None
         target = parse_qs(parts.query).get("uddg", [""])[0]
-        if parts.path == "/l/" and target:
+        if parts.path == "/l/" and _is_web(target):
             return unwrap(target)
     if host.startswith("www.google.") and parts.path == "/url":
         target = parse_qs(parts.query).get("q", parse_qs(parts.query).get("url", [""]))[0]
-        if target.startswith(("http://", "https://")):
+        if _is_web(target):
             return unwrap(target)
     return absolute
+
+
+def _is_web(url: str) -> bool:
+    return url[:8].lower().startswith(("http://", "https://"))
 
 
 def host_of(url: str) -> str:
