@@ -14,7 +14,9 @@ _SHINGLE = 3
 def select(
     chunks: Sequence[Chunk], *, keep: int, per_source: int, near_duplicate: float
 ) -> tuple[Chunk, ...]:
-    """The first ``keep`` chunks that are no near-duplicates of earlier ones, few from any one URL.
+    """The first ``keep`` chunks that are no near-duplicates of each other, few from any one URL.
+
+    They stay in their order, best first.
 
     Args:
         chunks: best first.
@@ -22,23 +24,29 @@ def select(
             what the cap leaves free is filled from the capped ones.
         near_duplicate: share of the smaller text's word triples that makes two texts the same.
     """
-    picked: list[Chunk] = []
-    spare: list[Chunk] = []
-    shingles: list[frozenset[str]] = []
+    picked: dict[int, Chunk] = {}
+    spare: dict[int, Chunk] = {}
+    shingles: dict[int, frozenset[str]] = {}
     taken: dict[str, int] = {}
-    for chunk in chunks:
+
+    def said(place: int, others: Iterable[int]) -> bool:
+        return any(overlap(shingles[place], shingles[other]) >= near_duplicate for other in others)
+
+    for place, chunk in enumerate(chunks):
         if len(picked) == keep:
             break
-        mine = shingled(chunk.text)
-        if any(overlap(mine, other) >= near_duplicate for other in shingles):
+        capped = taken.get(chunk.url, 0) >= per_source
+        if capped and len(spare) >= 2 * keep:  # more than can be needed
             continue
-        shingles.append(mine)
-        if taken.get(chunk.url, 0) >= per_source:
-            spare.append(chunk)
+        shingles[place] = shingled(chunk.text)
+        if said(place, picked) or (capped and said(place, spare)):
             continue
+        (spare if capped else picked)[place] = chunk
         taken[chunk.url] = taken.get(chunk.url, 0) + 1
-        picked.append(chunk)
-    return tuple(picked + spare[: keep - len(picked)])
+    for place, chunk in spare.items():
+        if len(picked) < keep and not said(place, picked):
+            picked[place] = chunk
+    return tuple(picked[place] for place in sorted(picked))
 
 
 def shingled(text: str) -> frozenset[str]:
