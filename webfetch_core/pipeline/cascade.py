@@ -48,7 +48,7 @@ def run(steps: Sequence[Step], passages: Sequence[str], score: Score, *, fusion:
     order in which the passages were given, so the result is deterministic.
     """
     alive = list(range(len(passages)))
-    scores: dict[int, float] = {i: 0.0 for i in alive}
+    scores: dict[int, float] = dict.fromkeys(alive, 0.0)
     details: dict[int, dict[str, float]] = {i: {} for i in alive}
     ran: list[str] = []
     lost: list[str] = []

@@ -1,0 +1,127 @@
+"""The cascade loses nobody, invents nobody, and says which of its steps ran."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webfetch_core.pipeline.cascade import Ranking, Step, run, steps_for
+
+SCORES = st.lists(st.floats(-10, 10).map(lambda x: round(x, 1)), max_size=25)
+FUSIONS = st.sampled_from(["rrf", "zscore"])
+
+
+def ranked(
+    steps: Sequence[Step], columns: Mapping[str, Sequence[float]], n: int, fusion: str = "rrf"
+) -> Ranking:
+    """Run over passages "0" to "n-1", with each kind's scores by passage; a missing kind is lost."""
+
+    def score(kind: str, passages: Sequence[str]) -> Sequence[float] | None:
+        return [columns[kind][int(p)] for p in passages] if kind in columns else None
+
+    return run(steps, [str(i) for i in range(n)], score, fusion=fusion)
+
+
+def order(ranking: Ranking) -> list[int]:
+    return [s.index for s in ranking.scored]
+
+
+@given(st.data(), FUSIONS)
+def test_no_passage_is_lost_or_doubled(data: st.DataObject, fusion: str) -> None:
+    n = data.draw(st.integers(0, 25))
+    column = st.lists(st.integers(0, 5).map(float), min_size=n, max_size=n)
+    kinds = data.draw(st.sets(st.sampled_from(["lexical", "biencoder", "crossencoder"])))
+    columns = {kind: data.draw(column) for kind in sorted(kinds)}
+    keep, shortlist = data.draw(st.integers(1, 30)), data.draw(st.integers(1, 30))
+    one = ranked(steps_for(shortlist=shortlist, keep=keep), columns, n, fusion)
+    places = order(one)
+    assert len(places) == len(set(places))
+    assert set(places) <= set(range(n))
+    if "crossencoder" in kinds:
+        assert len(places) == min(n, keep)
+    elif kinds == {"lexical"} and any(columns["lexical"]):
+        assert all(columns["lexical"][i] > 0 for i in places)
+    elif kinds:
+        assert len(places) == min(n, max(shortlist, keep))
+    else:
+        assert places == list(range(n))
+    assert one == ranked(steps_for(shortlist=shortlist, keep=keep), columns, n, fusion)
+    if n:
+        assert set(one.ran) == kinds
+        assert set(one.ran) | set(one.lost) == {"lexical", "biencoder", "crossencoder"}
+    for scored in one.scored:
+        assert dict(scored.steps) == {k: columns[k][scored.index] for k in scored.steps}
+
+
+@given(SCORES, FUSIONS)
+def test_ties_keep_the_given_order_and_better_scores_come_first(scores: list[float], fusion: str) -> None:
+    one = ranked([Step(kinds=("crossencoder",), keep=99)], {"crossencoder": scores}, len(scores), fusion)
+    assert order(one) == sorted(range(len(scores)), key=lambda i: (-scores[i], i))
+
+
+def test_either_signal_keeps_a_passage_alive() -> None:
+    n = 60
+    lexical = [0.0] * n
+    semantic = [0.0] * n
+    lexical[57] = semantic[58] = 1.0
+    one = ranked(steps_for(shortlist=5, keep=2), {"lexical": lexical, "biencoder": semantic}, n)
+    assert {57, 58} <= set(order(one))
+
+
+def test_a_scorer_without_an_opinion_does_not_order_by_position() -> None:
+    columns = {"lexical": [0.0] * 5, "biencoder": [0.1, 0.2, 0.3, 0.4, 0.5]}
+    for fusion in ("rrf", "zscore"):
+        assert order(ranked(steps_for(shortlist=5, keep=5), columns, 5, fusion)) == [4, 3, 2, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("there", "ran", "lost"),
+    [
+        ((), (), ("lexical", "biencoder", "crossencoder")),
+        (("lexical",), ("lexical",), ("biencoder", "crossencoder")),
+        (("biencoder", "crossencoder"), ("biencoder", "crossencoder"), ("lexical",)),
+    ],
+)
+def test_steps_that_could_not_run_are_named(
+    there: tuple[str, ...], ran: tuple[str, ...], lost: tuple[str, ...]
+) -> None:
+    one = ranked(steps_for(shortlist=3, keep=2), {kind: [1.0, 2.0, 3.0] for kind in there}, 3)
+    assert (one.ran, one.lost) == (ran, lost)
+
+
+def test_steps_that_are_switched_off_are_neither_run_nor_lost() -> None:
+    steps = steps_for(shortlist=3, keep=2, biencoder=False, crossencoder=False)
+    one = ranked(steps, {"lexical": [1.0, 2.0, 3.0], "biencoder": [9.0, 0.0, 0.0]}, 3)
+    assert (one.ran, one.lost, order(one)) == (("lexical",), (), [2, 1, 0])
+
+
+def test_words_that_nobody_shares_are_not_evidence() -> None:
+    one = ranked(steps_for(shortlist=3, keep=3), {"lexical": [0.0, 0.0, 0.0]}, 3)
+    assert one.relevant is False
+    both = ranked(steps_for(shortlist=3, keep=3), {"lexical": [0.0] * 3, "biencoder": [0.3, 0.2, 0.1]}, 3)
+    assert both.relevant is True
+    some = ranked(steps_for(shortlist=3, keep=3), {"lexical": [0.0, 2.0, 0.0]}, 3)
+    assert (some.relevant, order(some)) == (True, [1])
+
+
+def test_no_passage_is_no_fault() -> None:
+    assert ranked(steps_for(shortlist=3, keep=3), {"lexical": []}, 0) == Ranking(scored=())
+
+
+@given(st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=20), FUSIONS)
+def test_fusing_a_signal_with_itself_changes_nothing(scores: list[float], fusion: str) -> None:
+    columns = {"lexical": scores, "biencoder": scores}
+    one = ranked([Step(kinds=("lexical", "biencoder"), keep=99)], columns, len(scores), fusion)
+    assert order(one) == sorted(range(len(scores)), key=lambda i: (-scores[i], i))
+
+
+def test_a_thousand_passages_are_nothing() -> None:
+    n = 1_000
+    columns = {"lexical": [float(i % 37) for i in range(n)], "biencoder": [float(i % 91) for i in range(n)]}
+    started = process_time()
+    ranked(steps_for(shortlist=n, keep=n), columns, n)
+    assert process_time() - started < 0.5
