@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,14 +19,22 @@ from ..models import Chunk, Document, Embeddings, Match, Page, SearchHit, Search
 MAX_URL_CHARS = 8_192
 MAX_TEXT_CHARS = 20_000
 """Longest title or snippet that is kept whole."""
+MAX_DATE_CHARS = 40
+MAX_LINKS = 2_000
 
 # Unicode tag characters and bidi overrides carry text that a reader cannot see (CVE-2021-42574).
 _INVISIBLE = re.compile("[\U000e0000-\U000e007f\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff]")
 
 
+# Blanks of any kind (U+2028 would begin a line of its own), controls, halves of a character.
+_UNUSABLE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_HALVES = re.compile("[\ud800-\udfff]")
+
+
 def visible(text: str) -> str:
-    """``text`` without characters that only a machine would read."""
-    return _INVISIBLE.sub("", text)
+    """``text`` without characters that only a machine would read, and with U+FFFD for lone surrogates,
+    which can be neither encoded nor shown."""
+    return _HALVES.sub("\ufffd", _INVISIBLE.sub("", text))
 
 
 def listed(value: Any, what: str, limit: int) -> list[Any]:
@@ -59,6 +69,8 @@ def check_hits(
                 row,
                 title=_text(row.title),
                 snippet=_text(row.snippet),
+                published=_text(row.published)[:MAX_DATE_CHARS] or None,
+                extra=_as_json(row.extra),
                 rank=len(good) + 1,
                 engine=engine,
                 engines={engine: len(good) + 1},
@@ -75,7 +87,7 @@ def usable_url(url: Any, schemes: Sequence[str]) -> bool:
     """Whether ``url`` is an absolute URL of one of ``schemes`` that could be fetched at all."""
     if not isinstance(url, str) or not url or len(url) > MAX_URL_CHARS:
         return False
-    if any(c <= " " or c == "\x7f" for c in url):
+    if _UNUSABLE.search(url):
         return False
     try:
         parts = urlsplit(url)
@@ -84,6 +96,18 @@ def usable_url(url: Any, schemes: Sequence[str]) -> bool:
         )
     except ValueError:
         return False
+
+
+def _as_json(value: Any) -> dict[str, Any]:
+    """What JSON can hold of an engine's extras: they go into cache rows and ``--json`` as they are."""
+    if not isinstance(value, Mapping):
+        return {}
+    kept = {}
+    for name, item in value.items():
+        with suppress(TypeError, ValueError, RecursionError):
+            json.dumps(item, allow_nan=False)
+            kept[str(name)] = item
+    return kept
 
 
 def _text(value: Any) -> str:
@@ -98,12 +122,27 @@ def check_page(value: Any) -> Page:
 
 
 def check_document(value: Any) -> Document | None:
-    """Raises ContractViolation unless ``value`` is a Document or None; blank ones count as None."""
+    """Raises ContractViolation unless ``value`` is a Document or None; blank ones count as None, and
+    fields beside the text that hold anything else than they should are mended."""
     if value is None:
         return None
     if not isinstance(value, Document) or not isinstance(value.text, str):
         raise ContractViolation(f"returned {type(value).__name__} where a Document belongs")
-    return value if value.text.strip() else None
+    if not value.text.strip():
+        return None
+    kept = evolve(
+        value,
+        url=value.url if isinstance(value.url, str) else "",
+        title=_text(value.title),
+        page_type=_text(value.page_type),
+        metadata={str(k): str(v) for k, v in value.metadata.items()}
+        if isinstance(value.metadata, Mapping)
+        else {},
+        links=tuple(x for x in listed(value.links, "links", MAX_LINKS) if isinstance(x, str)),
+        published=_text(value.published)[:MAX_DATE_CHARS] or None,
+        flags=tuple(str(x) for x in listed(value.flags, "flags", MAX_LINKS)),
+    )
+    return value if kept == value else kept
 
 
 def check_scores(value: Any, n: int) -> tuple[float, ...]:
