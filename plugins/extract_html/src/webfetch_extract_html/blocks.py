@@ -13,19 +13,21 @@ from attrs import define, field
 from lxml import etree
 
 from . import tables
-from .inline import BLOCKS, SKIPPED, InlineText, flat_text, formula
+from .inline import BLOCKS, SKIPPED, URL_END, URL_START, InlineText, flat_text, formula
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _REGIONS = frozenset({"nav", "footer", "aside", "header", "form", "menu", "button", "fieldset"})
+_REGION_ROLES = frozenset({"navigation", "banner", "contentinfo", "search", "complementary"})
 _BOILERPLATE = re.compile(
     r"(?:^|[\s_-])(?:nav(?:bar|igation)?|menu|sidebar|footer|breadcrumbs?|cookies?|consent|share|sharing|social|related|"
     r"recommend(?:ed|ations)?|promo|newsletter|subscribe|advert(?:s|isement)?|ads?|pagination|pager|toc|skip|masthead|"
     r"comments?|commentbox|comment-?list|respond|disqus(?:_thread)?)(?:$|[\s_-])",
     re.I,
 )
-_TOKEN = re.compile(
-    r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
-)
+_WIDE = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_TOKEN = re.compile(rf"[{_WIDE}]|[^\W{_WIDE}]+")
+_ADDRESS = re.compile(f"{URL_START}[^{URL_END}]*{URL_END}")
+_PROGRAM = re.compile(r"function\s*\(|\bwindow\.|=>\s*\{|\bvar \w+\s*=|document\.")
 _LANGUAGE = re.compile(r"(?:language-|lang-|highlight-source-|brush:\s*)([\w+#.-]+)")
 _CODE_TAGS = ("code", "samp", "kbd", "tt")
 
@@ -207,7 +209,7 @@ class _Segmenter:
         text = self.text.take()
         linked, characters = self.linked, self.characters
         self.linked = self.characters = 0
-        if not text:
+        if not text or _is_program(text):
             return
         share = linked / characters if characters else 0.0
         home = self.block if self.block is not None else element
@@ -233,7 +235,7 @@ class _Segmenter:
     ) -> Block:
         return Block(
             kind=kind,
-            text=text,
+            text=text.replace(URL_START, "](").replace(URL_END, ")"),
             element=element,
             level=level,
             marker=marker,
@@ -241,8 +243,14 @@ class _Segmenter:
             region=self.regions > 0,
             link_share=share,
             group=self.lists[-1].element if self.lists else None,
-            tokens=tokens_of(text),
+            tokens=tokens_of(_ADDRESS.sub(" ", text)),
         )
+
+
+def _is_program(text: str) -> bool:
+    """Script source that leaked out of its element: outside code, nobody writes like this."""
+    signs = sum(text.count(sign) for sign in "{}();=[]")
+    return len(text) > 40 and signs > 0.08 * len(text) and bool(_PROGRAM.search(text))
 
 
 def _heading_level(element: Any) -> int:

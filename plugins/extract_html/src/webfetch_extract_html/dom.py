@@ -1,4 +1,4 @@
-"""From text to a tree that is safe to walk: parsed once, of bounded depth, without comments and markup noise."""
+"""From text to a tree that is safe to walk: parsed once and of bounded depth."""
 
 from __future__ import annotations
 
@@ -13,24 +13,8 @@ MAX_DEPTH = 200
 
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]*)([^<>]*)>")
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-_VOID = frozenset(
-    [
-        "area",
-        "base",
-        "br",
-        "col",
-        "embed",
-        "hr",
-        "img",
-        "input",
-        "link",
-        "meta",
-        "source",
-        "track",
-        "wbr",
-        "param",
-    ]
-)
+_VOID_TAGS = "area base br col embed hr img input link meta param source track wbr"
+_VOID = frozenset(_VOID_TAGS.split())
 
 
 def parse(text: str) -> Any | None:

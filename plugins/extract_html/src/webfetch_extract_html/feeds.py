@@ -27,9 +27,10 @@ def read_xml(text: str, url: str, max_links: int) -> tuple[str, str, tuple[str, 
         root = None
     if root is None:
         return "", text, ()
-    entries = [each for each in root.iter() if isinstance(each.tag, str) and _name(each) in ("item", "entry")]
+    elements = list(root.iter(etree.Element))
+    entries = [each for each in elements if _name(each) in ("item", "entry")]
     if not entries:
-        lines = [" ".join(run.split()) for run in root.itertext()]
+        lines = [" ".join(str(run).split()) for run in root.itertext()]
         return _child_text(root, "title"), "\n".join(line for line in lines if line), ()
     channel = next(
         (each for each in root.iter() if isinstance(each.tag, str) and _name(each) == "channel"), root
@@ -48,14 +49,8 @@ def read_xml(text: str, url: str, max_links: int) -> tuple[str, str, tuple[str, 
 
 def _entry(entry: Any, link: str) -> str:
     heading = _child_text(entry, "title") or link
-    date = next(
-        (
-            _date(value)
-            for name in ("pubDate", "published", "updated", "date")
-            if (value := _child_text(entry, name))
-        ),
-        "",
-    )
+    dates = [_child_text(entry, name) for name in ("pubDate", "published", "updated", "date")]
+    date = next((_date(value) for value in dates if value), "")
     bodies = [_child_text(entry, name) for name in ("encoded", "content", "description", "summary")]
     body = max(bodies, key=len)
     facts = " · ".join(fact for fact in (date, link) if fact)

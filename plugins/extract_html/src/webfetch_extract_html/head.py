@@ -10,7 +10,8 @@ from typing import Any
 from attrs import frozen
 
 _DATE = re.compile(
-    r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s?(?:Z|[+-]\d\d:?\d\d)?)?"
+    r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
+    r"(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s?(?:Z|[+-]\d\d:?\d\d)?)?"
 )
 _COMPACT_DATE = re.compile(r"(\d{4})(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?!\d)")
 _SPACE = re.compile(r"\s+")
@@ -65,10 +66,9 @@ def read_head(root: Any) -> Head:
     title = next((_text(each) for each in root.iter("title") if not _in_svg(each) and _text(each)), "")
     base = next((each.get("href", "") for each in root.iter("base") if each.get("href")), "")
     language = root.get("lang") or root.get("xml:lang") or meta.get("og:locale") or ""
+    first_heading = next((_text(each) for each in root.iter("h1") if _text(each)), "")
     return Head(
-        title=title
-        or _first(meta, _TITLES)
-        or next((_text(each) for each in root.iter("h1") if _text(each)), ""),
+        title=title or _first(meta, _TITLES) or first_heading,
         description=_first(meta, _DESCRIPTIONS),
         site_name=_first(meta, ("og:site_name", "application-name")),
         language=language.replace("_", "-").strip(),

@@ -7,76 +7,20 @@ from typing import Any
 
 from lxml import etree
 
+from .hiding import declarations, hides
+from .stylesheet import HiddenNames, hidden_names
+
 _NEVER_HIDDEN = frozenset({"html", "body", "main", "head"})
 _REVEALED_BY = ("aria-controls", "data-target", "data-bs-target", "data-controls", "href")
 _NAVIGATION = frozenset({"nav", "header", "footer", "aside"})
+_CONTROLS = ("a", "button", "summary", "h2", "h3", "h4", "h5", "h6", "div", "span", "label", "li")
+_LONGEST_CONTROL = 300
 _SLOT = re.compile(r"^[SP]:[0-9a-f]+$")
-_FAR = re.compile(
-    r"^-\s*(?:\d{4,}(?:\.\d+)?(?:px|pt)?|\d{2,}(?:\.\d+)?r?em|[1-9]\d{2,}(?:\.\d+)?(?:%|vw|vh))$"
-)
-_ZERO = re.compile(r"^0*(?:\.0+)?(?:px|em|rem|%|pt)?$|^0(?:\.0*)?(?:px|em|rem|%|pt)?$")
 _WORD = re.compile(r"\w\w")
 
 
-def declarations(style: str) -> dict[str, str]:
-    """The declarations of a ``style`` attribute, lower case, without ``!important``."""
-    found: dict[str, str] = {}
-    for part in style.lower().split(";"):
-        name, colon, value = part.partition(":")
-        if colon:
-            found[name.strip()] = value.replace("!important", "").strip()
-    return found
-
-
-def hides(style: dict[str, str]) -> bool:
-    """Whether the declarations keep an element's text from being seen."""
-    get = style.get
-    if get("display") == "none" or get("visibility") in ("hidden", "collapse"):
-        return True
-    if "opacity" in style and _ZERO.match(style["opacity"]) and style["opacity"]:
-        return True
-    if "font-size" in style and _ZERO.match(style["font-size"]) and style["font-size"]:
-        return True
-    if get("position") in ("absolute", "fixed") and any(
-        _FAR.match(style.get(side, "")) for side in ("left", "right", "top", "bottom")
-    ):
-        return True
-    if _FAR.match(get("text-indent", "")):
-        return True
-    if "translate" in get("transform", "") and re.search(r"\(-\d{4,}px|\(-\d{3,}%", style["transform"]):
-        return True
-    if "scale(0)" in get("transform", "").replace(" ", ""):
-        return True
-    clipped = get("overflow") in ("hidden", "clip") or get("overflow-y") == "hidden"
-    if clipped and any(
-        re.match(r"^[01](?:px)?$", style.get(side, "")) for side in ("height", "max-height", "width")
-    ):
-        return True
-    if re.match(r"rect\(\s*[01](px)?[\s,]+[01](px)?[\s,]+[01](px)?[\s,]+[01](px)?\s*\)", get("clip", "")):
-        return True
-    if re.match(r"inset\((?:50|100)%", get("clip-path", "")):
-        return True
-    colour = _colour(get("color", ""))
-    ground = _colour(get("background-color", "") or get("background", ""))
-    return bool(colour) and (colour == "transparent" or colour == ground)
-
-
-_NAMES = {"white": "#ffffff", "black": "#000000", "#fff": "#ffffff", "#000": "#000000"}
-
-
-def _colour(value: str) -> str:
-    value = value.replace(" ", "")
-    if re.match(r"rgba\(.*,0(?:\.0+)?\)$", value):
-        return "transparent"
-    if match := re.match(r"rgb\((\d+),(\d+),(\d+)\)$", value):
-        return "#" + "".join(f"{int(part):02x}" for part in match.groups())
-    if re.match(r"#[0-9a-f]{3}$", value):
-        return "#" + "".join(character * 2 for character in value[1:])
-    return _NAMES.get(value, value)
-
-
 def place_streamed(root: Any) -> None:
-    """Put server-streamed content (hidden ``S:n`` elements) where its script would put it (``B:n`` templates).
+    """Put server-streamed content (hidden ``S:n`` elements) where its script would (``B:n`` templates).
 
     What stands there meanwhile ("Loading...") goes.
     """
@@ -108,13 +52,12 @@ def remove_hidden(root: Any) -> tuple[list[Any], bool]:
     they belong to navigation. Returns the elements taken out, and whether any of them had words.
     """
     revealed = _revealed(root)
+    names = hidden_names(root)
     taken: list[Any] = []
     for element in list(root.iter(etree.Element)):
-        if element.tag in _NEVER_HIDDEN or not _is_hidden(element):
+        if element.tag in _NEVER_HIDDEN or not _is_hidden(element, names):
             continue
-        if (element.get("id") in revealed or element.get("role") == "tabpanel") and not _in_navigation(
-            element
-        ):
+        if _is_panel(element, revealed) and not _in_navigation(element):
             continue
         if element.getparent() is not None:
             taken.append(element)
@@ -141,26 +84,36 @@ def drop(element: Any) -> None:
     parent.remove(element)
 
 
-def _is_hidden(element: Any) -> bool:
+def _is_hidden(element: Any, names: HiddenNames) -> bool:
     attributes = element.attrib
+    if element.tag == "dialog" and "open" not in attributes:
+        return True
     if not attributes:
         return False
     if "hidden" in attributes and attributes["hidden"].lower() != "until-found":
         return True
     if attributes.get("aria-hidden", "").lower() == "true":
         return True
-    if element.tag == "dialog" and "open" not in attributes:
+    if names.match(element):
         return True
     style = attributes.get("style")
     return bool(style) and hides(declarations(style))
 
 
+def _is_panel(element: Any, revealed: set[str]) -> bool:
+    """A tab or accordion panel: named by a control, or right after one that says so."""
+    if element.get("id") in revealed or element.get("role") == "tabpanel":
+        return True
+    previous = element.getprevious()
+    if previous is None or len("".join(previous.itertext())) > _LONGEST_CONTROL:
+        return False
+    return any("aria-expanded" in each.attrib for each in previous.iter(etree.Element))
+
+
 def _revealed(root: Any) -> set[str]:
     """Ids of what a control outside the navigation opens."""
     found = set()
-    for element in root.iter(
-        "a", "button", "summary", "h2", "h3", "h4", "h5", "h6", "div", "span", "label", "li"
-    ):
+    for element in root.iter(*_CONTROLS):
         for name in _REVEALED_BY:
             value = element.get(name)
             if value and (name != "href" or value.startswith("#")) and not _in_navigation(element):

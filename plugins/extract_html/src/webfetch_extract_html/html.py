@@ -15,13 +15,10 @@ from .blocks import Block, render, segment, tokens_of
 from .head import Head, read_head
 from .inline import link_of
 from .settings import ExtractHtmlSettings
-from .steps import PageView, Step, choose, readability_step, trafilatura_step, visible_step
+from .steps import PageView, Step, choose, readability_step, trafilatura_step
 from .structured import structured_text
 
-CHAIN: tuple[Step, ...] = (trafilatura_step, readability_step, visible_step)
-ENOUGH = 0.3
-"""A step that keeps this share of the content-like words is believed."""
-
+CHAIN: tuple[Step, ...] = (trafilatura_step, readability_step)
 _THIN_WORDS = 40
 """Below this many words a page has not shown its content."""
 
@@ -47,12 +44,10 @@ class HtmlExtractor:
         base = _join(url, head.base)
         content = self._content(root, base, head, flags)
         body = render(content.blocks)
-        if not tokens_of(body):
-            body = structured_text(root, head)
-            if body:
-                flags.append("structured_data")
-        elif len(tokens_of(body)) < _THIN_WORDS and (found := structured_text(root, head)):
-            if len(tokens_of(found)) > 2 * len(tokens_of(body)):
+        words = len(tokens_of(body))
+        if words < _THIN_WORDS:
+            found = structured_text(root, head)
+            if len(tokens_of(found)) > 2 * words:
                 body = found
                 flags.append("structured_data")
         if not tokens_of(body):
@@ -75,7 +70,7 @@ class HtmlExtractor:
                     flags[:] = [*flags[:-1], "hidden_text_kept"]
                     seen, blocks = root, everything
         view = PageView(url=base, root=seen, blocks=blocks, kinds=head.kinds)
-        selection, step = choose(view, self._chain, enough=ENOUGH)
+        selection, step = choose(view, self._chain)
         kept = [block for block, keep in zip(blocks, selection, strict=True) if keep]
         return _Content(blocks=_without_repeats(kept), step=step)
 

@@ -8,84 +8,23 @@ from urllib.parse import urljoin
 
 from lxml import etree
 
-SKIPPED = frozenset(
-    [
-        "script",
-        "style",
-        "template",
-        "svg",
-        "iframe",
-        "select",
-        "input",
-        "textarea",
-        "object",
-        "canvas",
-        "audio",
-        "video",
-        "map",
-        "head",
-        "datalist",
-        "embed",
-        "applet",
-        "noframes",
-    ]
+_SKIPPED = (
+    "script style template svg iframe select input textarea object canvas audio video map head "
+    "datalist embed applet noframes"
 )
-BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "button",
-        "caption",
-        "center",
-        "dd",
-        "details",
-        "dialog",
-        "dir",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "header",
-        "hgroup",
-        "hr",
-        "html",
-        "legend",
-        "li",
-        "main",
-        "menu",
-        "nav",
-        "ol",
-        "p",
-        "pre",
-        "section",
-        "summary",
-        "table",
-        "tbody",
-        "td",
-        "tfoot",
-        "th",
-        "thead",
-        "tr",
-        "ul",
-    ]
+SKIPPED = frozenset(_SKIPPED.split())
+_BLOCKS = (
+    "address article aside blockquote body button caption center dd details dialog dir div dl dt fieldset "
+    "figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre "
+    "section summary table tbody td tfoot th thead tr ul"
 )
+BLOCKS = frozenset(_BLOCKS.split())
 _JOINED = frozenset({"a", "span", "label", "time", "cite"})
 _SPACES = re.compile(r"[ \t\r\f\v\xa0]*\n[ \t\r\f\v\xa0]*|[ \t\r\f\v\xa0]+")
 _LINES = re.compile(r" *\n[ \n]*")
 _BREAK = "\x1e"
+URL_START, URL_END = "\x02", "\x03"
+"""Stand around the address of a link until the words have been counted without it."""
 
 
 class InlineText:
@@ -133,7 +72,7 @@ class InlineText:
             self.add("^")
         elif tag == "q":
             self.add('"')
-        elif self._links and tag == "a" and (url := link_of(element, self._base)):
+        elif self._links and tag == "a" and link_of(element, self._base):
             self._parts.append("[")
 
     def close(self, element: Any) -> None:
@@ -146,7 +85,7 @@ class InlineText:
         elif tag == "q":
             self.add('"')
         elif self._links and tag == "a" and (url := link_of(element, self._base)):
-            self._parts.append(f"]({url})")
+            self._parts.append(f"{URL_START}{url.replace(' ', '%20')}{URL_END}")
             self._last = ")"
         if tag in _JOINED and not element.tail:
             following = element.getnext()
@@ -222,4 +161,4 @@ def flat_text(element: Any, base: str = "", links: bool = False) -> str:
                 else:
                     out.close(node)
             out.add(node.tail, after_tag=True)
-    return out.take().replace("\n", " ").strip()
+    return out.take().replace("\n", " ").replace(" ; ", "; ").strip()

@@ -11,13 +11,13 @@ from lxml import etree
 from .head import Head, nodes_of
 
 _STATE_IDS = ("__NEXT_DATA__", "__NUXT_DATA__", "__APOLLO_STATE__")
-_TEXT_FIELDS = ("articleBody", "reviewBody", "text", "description")
+_TEXT_FIELDS = ("articleBody", "reviewBody")
 _SENTENCE = re.compile(r"\w+(?:[^\w<>{}]+\w+){7,}")
 _MAX_CHARS = 200_000
 
 
 def structured_text(root: Any, head: Head) -> str:
-    """Return the prose in the page's data, one paragraph a line group; empty when there is none."""
+    """Return the prose in the page's data, paragraph by paragraph; empty when there is none."""
     return _from_json_ld(head) or _from_state(root)
 
 
@@ -25,7 +25,7 @@ def _from_json_ld(head: Head) -> str:
     best = ""
     for item in head.data:
         for node in nodes_of(item):
-            for name in _TEXT_FIELDS[:2]:
+            for name in _TEXT_FIELDS:
                 value = node.get(name)
                 if isinstance(value, str) and len(value) > len(best):
                     best = _plain(value)
@@ -46,7 +46,7 @@ def _from_state(root: Any) -> str:
 
 
 def _prose(state: Any) -> str:
-    """Strings that read like sentences, in order, each once; headings that stand beside them too."""
+    """Strings that read like sentences, in order, each once."""
     found: dict[str, None] = {}
     stack = [state]
     size = 0
@@ -56,10 +56,11 @@ def _prose(state: Any) -> str:
             stack.extend(reversed(list(node.values())))
         elif isinstance(node, list):
             stack.extend(reversed(node))
-        elif isinstance(node, str) and _SENTENCE.search(node[:2_000]) and not node.startswith(("{", "http")):
+        elif isinstance(node, str) and len(node) > 30 and not node.startswith(("{", "http")):
             text = _plain(node)
-            size += len(text)
-            found.setdefault(text)
+            if _SENTENCE.search(text[:2_000]):
+                size += len(text)
+                found.setdefault(text)
     return "\n\n".join(found)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 MAX_COLUMNS = 60
 MAX_CELLS = 60_000
+_CONTENT = ("p", "h2", "h3", "h4", "section", "form")
 _DIGIT = re.compile(r"\d")
 
 
@@ -27,9 +28,7 @@ def is_layout(table: Any) -> bool:
     if next(table.iter("th"), None) is not None or table.find("caption") is not None:
         return False
     cells = [cell for row in rows for cell in row]
-    blocks = sum(
-        1 for cell in cells if next(cell.iter("p", "h2", "h3", "h4", "section", "form"), None) is not None
-    )
+    blocks = sum(next(cell.iter(*_CONTENT), None) is not None for cell in cells)
     longest = max((len("".join(cell.itertext())) for cell in cells), default=0)
     return (longest > 600 and len(rows) <= 3) or (blocks * 2 > len(cells) and longest > 200)
 
@@ -121,10 +120,8 @@ def _header_rows(grid: list[list[tuple[str, bool]]], table: Any) -> int:
         return 0
     # No <th> anywhere: a first row without digits above rows with digits is a header.
     plain = all(value and not _DIGIT.search(value) and len(value) < 60 for value, _ in first)
-    numbers = any(
-        all(_DIGIT.search(line[column][0]) for line in rest if column < len(line))
-        for column in range(len(first))
-    )
+    columns = [[line[column][0] for line in rest if column < len(line)] for column in range(len(first))]
+    numbers = any(values and all(_DIGIT.search(value) for value in values) for values in columns)
     return 1 if plain and numbers else 0
 
 

@@ -32,15 +32,16 @@ class TextExtractor:
             flags.append("invisible_unicode_removed")
         media_type = page.content_type.partition(";")[0].strip().lower()
         url = page.final_url or page.url
+        links: tuple[str, ...] = ()
         if "json" in media_type:
-            title, body, links = "", _pretty(text), ()
+            title, body = "", _pretty(text)
         elif "xml" in media_type:
             title, body, links = read_xml(text, url, self._settings.max_links)
             body, more = invisible.clean(body)
             if more and not suspicious:
                 flags.append("invisible_unicode_removed")
         else:
-            title, body, links = *_titled(text), ()
+            title, body = _titled(text)
         if not body.strip():
             return None
         return Document(
