@@ -1,7 +1,7 @@
 """Which IP addresses may be reached: pure tables and functions under :mod:`.netguard`.
 
-The tables are written out, since ``ipaddress.is_global`` changes between patch releases of
-Python; an address must pass both. Sources: the IANA special-purpose address registries, and
+The tables are written out, since ``ipaddress.is_global`` changes between releases of Python; an
+address must pass both. Sources: the IANA special-purpose address registries, and
 for the embedded forms RFC 4291 (mapped, compatible), RFC 2765 (translated), RFC 6052 (NAT64),
 RFC 3056 (6to4), RFC 4380 (Teredo) and RFC 5214 (ISATAP).
 """
@@ -109,7 +109,9 @@ def is_public(ip: Address) -> bool:
         return ip.is_global and not any(ip in net for net in _SPECIAL_V4)
     if ip.scope_id is not None or ip not in _GLOBAL_UNICAST_V6:
         return False
-    if any(ip in net for net in _SPECIAL_V6) or not ip.is_global:
+    if any(ip in net for net in _SPECIAL_V6):
+        return False
+    if not ip.is_global and ip not in _SIX_TO_FOUR:  # 6to4 is as public as what it embeds
         return False
     return all(is_public(inner) for inner in embedded(ip))
 

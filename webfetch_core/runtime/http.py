@@ -19,6 +19,7 @@ from .http_body import accept_encoding, decoded, gather, paced, wire
 from .http_errors import for_status, translate
 from .http_pages import Limits, fetch
 from .http_reply import Reply, pairs, with_params
+from .http_slots import HostSlots
 from .netguard import RESOLVE_S, CheckedTarget, Guard
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class HttpClient:
             net.user_agent
             or f"Mozilla/5.0 (compatible; webfetch/{version}; +https://pypi.org/project/webfetch-core/)"
         )
+        self.slots = HostSlots(net.per_host)
         self._ca_bundle = ca_bundle
         self._adapter: PinnedAdapter | None = None
         self._closed = False

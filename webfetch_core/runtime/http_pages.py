@@ -80,21 +80,22 @@ def fetch(
     for hop in range(limits.max_redirects + 1):
         if now() >= deadline:
             raise TimedOut(f"{target.host} did not answer in time")
-        reply = None
-        try:
-            reply = client.send("GET", target, headers, deadline, cookies=cookies)
-            extract_cookies_to_jar(cookies, reply.request, reply.raw)  # type: ignore[no-untyped-call]
-            location = reply.headers.get("location", "")
-            if reply.status_code not in _REDIRECTS or not location:
-                body = b"" if reply.status_code in _BODILESS else _body(reply, limits, deadline, now)
-                return _page(url, target, reply, body, hop, now() - started)
-        except WebfetchError:
-            raise
-        except Exception as exc:
-            raise translate(exc, target.host, secrets()) from exc
-        finally:
-            if reply is not None:
-                reply.close()
+        with client.slots.hold(target.host, deadline - now()):
+            reply = None
+            try:
+                reply = client.send("GET", target, headers, deadline, cookies=cookies)
+                extract_cookies_to_jar(cookies, reply.request, reply.raw)  # type: ignore[no-untyped-call]
+                location = reply.headers.get("location", "")
+                if reply.status_code not in _REDIRECTS or not location:
+                    body = b"" if reply.status_code in _BODILESS else _body(reply, limits, deadline, now)
+                    return _page(url, target, reply, body, hop, now() - started)
+            except WebfetchError:
+                raise
+            except Exception as exc:
+                raise translate(exc, target.host, secrets()) from exc
+            finally:
+                if reply is not None:
+                    reply.close()
         following = _follow(target.url, location)
         if limits.check_hop is not None:
             limits.check_hop(following)

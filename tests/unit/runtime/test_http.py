@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import ssl
 import subprocess
@@ -174,6 +175,47 @@ def test_a_proxy_is_used_when_the_operator_opts_in(
     assert client.bound().get("http://t.example:8080/x").body == b"by proxy"
     assert seen == ["http://t.example:8080/x"] and site.requests[0].headers["host"] == "t.example:8080"
     client.close()
+
+
+def test_tls_through_a_proxy_is_checked_and_bounded_all_the_same(
+    secure: LoopbackSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bytes] = []
+
+    def tunnel(listener: socket.socket) -> None:
+        while True:
+            try:
+                inbound, _ = listener.accept()
+            except OSError:
+                return
+            asked.append(inbound.recv(4096).split(b"\r\n")[0])
+            outbound = socket.create_connection((secure.host, secure.port))
+            inbound.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+            for one, other in ((inbound, outbound), (outbound, inbound)):
+                threading.Thread(target=pump, args=(one, other), daemon=True).start()
+
+    def pump(one: socket.socket, other: socket.socket) -> None:
+        with one, contextlib.suppress(OSError):
+            while data := one.recv(4096):
+                other.sendall(data)
+            other.shutdown(socket.SHUT_WR)
+
+    secure.add("/x", "tunnelled").add("/d", "x" * 500, drip=(1, 0.05))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=tunnel, args=(listener,), daemon=True).start()
+        monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{listener.getsockname()[1]}")
+        monkeypatch.delenv("no_proxy", raising=False)
+        client = client_for(ca=str(TLS / "authority.pem"), use_env_proxies=True)
+        http = client.bound()
+        assert http.get(f"https://pinned.example:{secure.port}/x").body == b"tunnelled"
+        assert asked == [f"CONNECT pinned.example:{secure.port} HTTP/1.1".encode()]
+        with pytest.raises(Unavailable, match="secure connection"):
+            http.get(f"https://wrong.example:{secure.port}/x")
+        started = time.monotonic()
+        with pytest.raises(TimedOut):
+            http.get(f"https://pinned.example:{secure.port}/d", deadline=in_s(0.3))
+        assert time.monotonic() - started < 0.6
+        client.close()
 
 
 # ---- pinning -------------------------------------------------------------------------------------

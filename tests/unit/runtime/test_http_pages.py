@@ -8,6 +8,8 @@ import threading
 import time
 import zlib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -293,6 +295,37 @@ def test_the_deadline_holds_for_pages(site: LoopbackSite, client: HttpClient, re
     with pytest.raises(TimedOut):
         fetch(client, site.url("/slow"), deadline=started + 0.4)
     assert time.monotonic() - started < 0.7
+
+
+def test_one_host_is_asked_for_so_many_pages_at_once(site: LoopbackSite, client: HttpClient) -> None:
+    lock, running, most = threading.Lock(), 0, 0
+
+    def slow(request: Received) -> Reply:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        time.sleep(0.02)
+        with lock:
+            running -= 1
+        return Reply(body=b"x")
+
+    site.add("/s", slow)
+    names = [f"http://{name}.localhost:{site.port}/s" for name in "aaaaaaaaaaaaaaaa"]
+    with ThreadPoolExecutor(16) as pool:
+        assert all(page.body == b"x" for page in pool.map(lambda url: fetch(client, url), names))
+    assert most == NetSettings().per_host
+    assert client.slots._slots == {}
+
+
+def test_waiting_for_a_slot_ends_at_the_deadline(site: LoopbackSite, client: HttpClient) -> None:
+    with ExitStack() as held:
+        for _ in range(NetSettings().per_host):
+            held.enter_context(client.slots.hold("127.0.0.1", 0))
+        with pytest.raises(TimedOut, match="busy"):
+            fetch(client, site.url("/x"), deadline=time.monotonic() + 0.05)
+    site.add("/x", "free")
+    assert fetch(client, site.url("/x")).body == b"free"
 
 
 def test_no_thread_is_left_behind(site: LoopbackSite, client: HttpClient) -> None:

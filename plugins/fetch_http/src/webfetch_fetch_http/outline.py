@@ -7,14 +7,16 @@ from html import unescape
 
 from attrs import frozen
 
-MAX_BYTES = 300_000
+MAX_BYTES = 1_000_000
 """Larger pages are not outlined: walls and redirectors are small."""
+
+ENOUGH_CHARS = 2_000
+"""With this much visible text a page is no wall, and reading on would tell nothing."""
 
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]*)")
 _ATTRIBUTE = re.compile(r"""([a-zA-Z][\w:-]*)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
 _RAW = frozenset({"script", "style", "textarea", "title", "iframe", "noembed", "noframes", "xmp"})
 _HIDDEN = frozenset({"noscript", "template", "svg", "select", "math", "object"})
-_KEPT_CHARS = 20_000
 
 
 @frozen(kw_only=True)
@@ -22,9 +24,9 @@ class Outline:
     """Attributes:
     title: of the document.
     heading: text of the first h1, else of the first h2.
-    text: visible text, at most 20,000 characters of it.
-    chars: length of all visible text.
-    scripts: inline scripts, joined.
+    text: visible text.
+    chars: length of the visible text. Beyond ENOUGH_CHARS the page is not read further.
+    scripts: inline scripts so far, joined.
     markup: the whole page in lower case.
     refreshes: ``content`` of each meta refresh, and whether it stands in a noscript.
     password: there is an input for a password.
@@ -69,11 +71,10 @@ def outline(body: bytes) -> Outline:
         piece = html[at : start if start >= 0 else None]
         if not hidden and piece and not piece.isspace():
             chars += len(" ".join(piece.split()))
-            if len(text) < 4000:
-                text.append(piece)
+            text.append(piece)
             if inside:
                 headings[inside].append(piece)
-        if start < 0:
+        if start < 0 or chars > ENOUGH_CHARS:
             break
         if html.startswith("<!--", start):
             end = html.find("-->", start + 4)
@@ -114,7 +115,7 @@ def outline(body: bytes) -> Outline:
     return Outline(
         title=_clean(titles[0] if titles else ""),
         heading=_clean(heading),
-        text=_clean(" ".join(text))[:_KEPT_CHARS],
+        text=_clean(" ".join(text)),
         chars=chars,
         scripts="\n".join(scripts),
         markup=low,
