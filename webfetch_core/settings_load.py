@@ -181,8 +181,11 @@ def _unknown(cls: type, table: Mapping[str, Any], path: str) -> Iterator[str]:
         if key not in hints:
             near = get_close_matches(key, hints, n=1)
             yield f"{where}: unknown setting" + (f", did you mean {near[0]}?" if near else "")
-        elif attrs.has(hints[key]) and isinstance(value, Mapping):
-            yield from _unknown(hints[key], value, where)
+        elif attrs.has(hints[key]):
+            if isinstance(value, Mapping):
+                yield from _unknown(hints[key], value, where)
+            else:
+                yield f"{where}: expected a table, got {value!r}"
 
 
 def _converter() -> Any:
