@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from ..errors import (
     Benched,
     Busy,
+    Cancelled,
     ContractViolation,
     NotConfigured,
     ProviderError,
@@ -48,6 +49,8 @@ class Handle:
         self._make_context = make_context
         self._building = threading.Lock()
         self._built: Any = None
+        self.closed = False
+        """Whether the host has closed: nothing is built any more."""
 
     @property
     def stage(self) -> str:
@@ -68,16 +71,23 @@ class Handle:
         Raises:
             NotConfigured: it declines.
             TimedOut: another thread is still building it at the deadline.
+            Cancelled: the host is closed.
         """
-        if self._built is None:
-            if not self._building.acquire(timeout=deadline.remaining()):
-                raise TimedOut(f"{self.name} is still starting")
-            try:
-                if self._built is None:
-                    self._built = self._build()
-            finally:
-                self._building.release()
-        return self._built
+        built = self._built
+        if built is not None and not self.closed:
+            return built
+        if not self._building.acquire(timeout=deadline.remaining()):
+            raise TimedOut(f"{self.name} is still starting")
+        try:
+            if self._built is None and not self.closed:
+                self._built = self._build()
+            built = self._built
+        finally:
+            self._building.release()
+        if self.closed:  # perhaps while it was being built: nobody else will close it then
+            self.close()
+            raise Cancelled(f"{self.name} was closed with its host")
+        return built
 
     def _build(self) -> Any:
         if self.off_reason:
@@ -92,7 +102,8 @@ class Handle:
         return built
 
     def close(self) -> None:
-        """Let the object release what it holds, if it was built and wants to."""
+        """Let the object release what it holds, if it was built and wants to. It is not built again."""
+        self.closed = True
         built, self._built = self._built, None
         closing = getattr(built, "close", None)
         if callable(closing):
@@ -166,8 +177,10 @@ class Caller:
                 raise
             raise error from (None if error is exc else exc)
         counted = count(value)
-        # An engine's empty answer may be a silent block: whoever sees its peers judges that.
-        if (counted or handle.stage != "search") and handle.breaker.record_success():
+        if not counted and handle.stage == "search":
+            # It may be a silent block: whoever sees its peers judges that, if anybody still waits for it.
+            handle.breaker.record_neutral()
+        elif handle.breaker.record_success():
             scope.emit("breaker.closed", stage=handle.stage, provider=handle.name)
         scope.emit(
             "call.finished",
@@ -214,7 +227,11 @@ class Caller:
                 future.set_result(result)
 
         thread = threading.Thread(target=body, name=f"webfetch-{handle.stage}-{handle.name}", daemon=True)
-        thread.start()
+        try:
+            thread.start()
+        except BaseException:
+            handle.slots.release()
+            raise
         try:
             return future.result(timeout=limit.remaining())
         except FutureTimeout:

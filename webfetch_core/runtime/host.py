@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, fields_dict
@@ -34,6 +36,10 @@ _log = get_logger("host")
 
 CLOSE_LIMIT_S = 2.0
 """How long closing one provider may take."""
+CLOSE_ALL_LIMIT_S = 5.0
+"""How long closing takes as a whole; those that hang share what is left of it."""
+CLOSE_LEAST_S = 0.05
+"""What each has to close in even then."""
 STORE_LIMIT_S = 5.0
 """How long opening the cache may take before the host goes on without."""
 
@@ -59,7 +65,8 @@ class Host:
         self._http: HttpClient | None = None
         self._workers: ExtractionWorkers | None = None
         self._store: Cache | None = None
-        self._store_opened = False
+        self._store_opening = False
+        self._store_ready = threading.Event()
         self.store_problem = ""
         """Why there is no cache; empty when there is one, or none was asked for."""
 
@@ -79,6 +86,7 @@ class Host:
                 self._handles[key] = Handle(
                     self._with_cache_path(entry), lambda e: HostContext(self, e), self.clock
                 )
+                self._handles[key].closed = self.closed
             return self._handles[key]
 
     def _with_cache_path(self, entry: Entry) -> Entry:
@@ -148,22 +156,31 @@ class Host:
                 return f"{answer.plugin}: {answer.value}"
         return None
 
-    def store(self) -> Cache | None:
-        """The store in use, opened on first call; None when there is none (``store_problem`` says why)."""
-        with self._lock:
-            opened, self._store_opened = self._store_opened, True
-        if opened:
-            return self._store
+    def store(self, wait_s: float = STORE_LIMIT_S) -> Cache | None:
+        """The store in use, opened on first call; None when there is none (``store_problem`` says why).
+
+        None too when opening takes longer than ``wait_s``; it goes on, and a later call has it.
+        Raises ConfigError when a named one is not ready.
+        """
         handles = self.handles("cache")
-        if handles:
-            try:
+        with self._lock:
+            opening, self._store_opening = self._store_opening, True
+        if not opening:
+            self.tasks.spawn(partial(self._open_store, handles), "open-cache")
+        self._store_ready.wait(wait_s)
+        return self._store
+
+    def _open_store(self, handles: Sequence[Handle]) -> None:
+        try:
+            if handles:
                 self._store = self.caller.call(
                     handles[0], lambda cache: cache, scope=self.scope(), deadline=self.deadline(STORE_LIMIT_S)
                 )
-            except WebfetchError as exc:
-                self.store_problem = str(exc)
-                _log.warning("cache.off", reason=self.store_problem)
-        return self._store
+        except WebfetchError as exc:
+            self.store_problem = str(exc)
+            _log.warning("cache.off", reason=self.store_problem)
+        finally:
+            self._store_ready.set()
 
     def open_store(self) -> Cache:
         """The store in use, for those who cannot go on without. Raises CacheError with the reason."""
@@ -236,23 +253,29 @@ class Host:
             self.closed = True
             handles = list(self._handles.values())
         self.emitter.emit(Event(name="host.stopping", at=self.clock.monotonic()))
+        end = time.monotonic() + CLOSE_ALL_LIMIT_S
         if self._workers is not None:
-            self._close_one("extraction workers", self._workers)
+            self._close_one("extraction workers", self._workers, end)
         # The cache goes last: pages that are still under way may want to write to it.
-        for handle in sorted(reversed(handles), key=lambda h: h.stage == "cache"):
+        for handle in handles:
+            handle.closed = True
+        handles.reverse()
+        handles.sort(key=lambda h: h.stage == "cache")
+        for handle in handles:
             if handle.built is not None:
                 self._close_one(
-                    f"{handle.stage} {handle.name} ({handle.entry.dist or handle.entry.plugin})", handle
+                    f"{handle.stage} {handle.name} ({handle.entry.dist or handle.entry.plugin})", handle, end
                 )
         if self._http is not None:
-            self._close_one("http", self._http)
+            self._close_one("http", self._http, end)
         self.emitter.close()
 
-    def _close_one(self, what: str, thing: Any) -> None:
+    def _close_one(self, what: str, thing: Any, end: float) -> None:
         from ..registry.limits import within
 
         try:
-            within(CLOSE_LIMIT_S, thing.close, "close")
+            left = max(min(CLOSE_LIMIT_S, end - time.monotonic()), CLOSE_LEAST_S)
+            within(left, thing.close, "close")
         except KeyboardInterrupt:
             raise
         except BaseException as exc:

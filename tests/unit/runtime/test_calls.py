@@ -328,10 +328,51 @@ def test_close_only_closes_what_was_built(bench: Any) -> None:
     one = bench(GOOD)
     one.handle.close()
     assert one.engine.closed == 0
-    one.call()
+    two = bench(GOOD)
+    two.call()
+    two.handle.close()
+    two.handle.close()
+    assert two.engine.closed == 1
+
+
+def test_nothing_is_built_again_after_closing(bench: Any) -> None:
+    built = []
+    one = bench(build=lambda settings, context: built.append(1))
     one.handle.close()
+    assert one.failed().kind == "cancelled"
+    two = bench(GOOD)
+    two.call()
+    two.handle.close()
+    assert two.failed().kind == "cancelled"
+    assert (built, one.handle.breaker.state) == ([], BreakerState.CLOSED)
+
+
+def test_what_is_being_built_while_the_host_closes_is_closed_at_once(bench: Any) -> None:
+    started, going_on = threading.Event(), threading.Event()
+    engine = ScriptedEngine(GOOD)
+
+    def build(settings: Any, context: Any) -> Any:
+        started.set()
+        going_on.wait(5)
+        return engine
+
+    one = bench(build=build)
+    one.failed(TimedOut, seconds=0.05)
+    assert started.is_set()
     one.handle.close()
-    assert one.engine.closed == 1
+    going_on.set()
+    until(lambda: engine.closed == 1)
+
+
+def test_a_probe_that_finds_nothing_does_not_bench_for_ever(bench: Any) -> None:
+    clock = FakeClock()
+    one = bench(Unavailable("down"), Unavailable("down"), Unavailable("down"), [], GOOD, clock=clock)
+    for _ in range(3):
+        one.failed(Unavailable)
+    clock.advance(301)
+    assert one.call() == ()
+    assert len(one.call()) == 2
+    assert one.handle.breaker.state is BreakerState.CLOSED
 
 
 # ---- strict ----
