@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..events import Event
@@ -84,6 +84,11 @@ class Emitter:
                     _log.warning("observer.failed", plugin=plugin, event_name=event.name, error=repr(exc))
 
 
+def _work(event: Event) -> tuple[str, str]:
+    """What is left behind as one: an engine, or a page with all that is done to it."""
+    return ("search", event.provider) if event.stage == "search" else ("page", event.target)
+
+
 class Scope:
     """The events of one request."""
 
@@ -108,7 +113,10 @@ class Scope:
             return tuple(self._events)
 
     def attempts(self) -> tuple[Attempt, ...]:
-        """Every call that finished or was left behind, in that order."""
+        """Every call that finished or was left behind, in that order.
+
+        What a call did after it was left behind is not part of the request.
+        """
         return tuple(
             Attempt(
                 stage=e.stage,
@@ -120,12 +128,21 @@ class Scope:
                 cost_usd=e.cost_usd,
                 target=e.target,
             )
-            for e in self.events()
-            if e.name in CALLS
+            for e in self._calls()
         )
+
+    def _calls(self) -> Iterator[Event]:
+        behind: set[tuple[str, str]] = set()
+        for event in self.events():
+            if event.name == "call.left_behind":
+                behind.add(_work(event))
+                yield event
+            elif event.name == "call.finished" and _work(event) not in behind:
+                yield event
 
     def trace(self) -> tuple[Span, ...]:
         """The waterfall: one bar per call and per stage, by start."""
+        calls = set(map(id, self._calls()))
         spans = [
             Span(
                 stage=e.stage,
@@ -135,6 +152,6 @@ class Scope:
                 note=" ".join(x for x in (e.outcome if e.outcome != "ok" else "", e.reason, e.target) if x),
             )
             for e in self.events()
-            if e.name in CALLS or e.name == "stage.finished"
+            if id(e) in calls or e.name == "stage.finished"
         ]
         return tuple(sorted(spans, key=lambda s: (s.start_s, s.end_s)))
