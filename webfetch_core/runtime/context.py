@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import CacheError, NotConfigured
+from attrs import fields_dict, has
+
+from ..errors import CacheError, ConfigError, NotConfigured, WebfetchError
 from ..log import get_logger
 from ..models import Document, Embeddings, Page
 from ..providers import Clock, EnvKey, Http
@@ -132,9 +134,14 @@ def _short(key: bytes) -> bytes:
 def trusted_hosts(settings: Any) -> frozenset[tuple[str, int]]:
     """(host, port) of every ``base_url`` among a plugin's settings: the operator named them."""
     found = set()
-    for name in getattr(type(settings), "__slots__", ()) if settings is not None else ():
+    for name in fields_dict(type(settings)) if has(type(settings)) else ():
         value = getattr(settings, name, None)
         if name.endswith("base_url") and isinstance(value, str) and value:
-            target = parse_url(value)
+            try:
+                target = parse_url(value)
+            except WebfetchError as exc:
+                raise ConfigError(
+                    f"{name}: {exc.message}", fix="give an http or https URL without user name and password"
+                ) from exc
             found.add((target.host, target.port))
     return frozenset(found)

@@ -6,8 +6,10 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from attrs import evolve
+
 from .. import __version__
-from ..errors import PageError, WebfetchError
+from ..errors import NotConfigured, PageError, WebfetchError
 from ..models import Document, Page
 from ..providers import ExtractTraits
 from ..registry.catalog import Catalog, Entry
@@ -56,16 +58,18 @@ def extract_by(
     """The first document that an extractor finds in ``page``; None when none of them finds any.
 
     Raises:
+        NotConfigured: there is no extractor at all.
         PageError: no extractor takes this type (``unsupported_type``), or one recognised what is
             wrong with the page.
         WebfetchError: every extractor failed; the last one's error.
     """
+    if not handles:
+        raise NotConfigured("no extractor is in use", fix="pip install webfetch-extract-html")
     chain = fitting(handles, page.content_type)
     if not chain:
         raise PageError(
             f"no extractor takes {media_type(page.content_type) or 'an unknown type'}",
             kind="unsupported_type",
-            fix="install an extractor for it" if not handles else "",
         )
     failure: WebfetchError | None = None
     answered = False
@@ -86,7 +90,7 @@ def extract_by(
         answered = True
         if document is not None:
             found: Document = document
-            return found
+            return found if found.url else evolve(found, url=page.final_url or page.url)
     if failure is not None and (not answered or isinstance(failure, PageError)):
         raise failure
     return None
