@@ -156,13 +156,16 @@ def admit(folder: Path, path: str, settings: LocalSettings) -> bool:
         return False
     root = os.path.realpath(folder)
     here = Path(root)
-    for part in parts:
-        here /= part
-        if here.is_symlink() and not settings.follow_symlinks:
-            return False
-        if (here / "pyvenv.cfg").exists():
-            return False
-    return _inside(root, str(here))
+    try:
+        for part in parts:
+            here /= part
+            if here.is_symlink() and not settings.follow_symlinks:
+                return False
+            if (here / "pyvenv.cfg").exists():
+                return False
+        return _inside(root, str(here))
+    except OSError:  # such as a name longer than the system allows
+        return False
 
 
 def read(folder: Path, path: str, max_bytes: int) -> bytes:

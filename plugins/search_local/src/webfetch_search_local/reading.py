@@ -71,7 +71,8 @@ def read_document(
         document = _plain_document(body, url, content_type)
     if not document.text.strip():
         raise Unreadable("has no text")
-    headings = tuple(headings_of(document.text))
+    # A line of plain text that begins with # is a comment more often than a heading.
+    headings = () if content_type == "text/plain" else tuple(headings_of(document.text))
     return Reading(
         title=" ".join(document.title.split()) or (headings[0] if headings else name),
         text=document.text,

@@ -236,13 +236,16 @@ class Writer:
 
     @property
     def stamp(self) -> int:
-        """Number of the last commit; tells whether a manifest describes this state of the index."""
+        """Number of the last commit before this writer: the state of the index that it starts from."""
         return int(self._writer.commit_opstamp)
 
     def delete(self, key: int) -> None:
         """Take a document out; none of that key is fine."""
+        from tantivy import Query
+
+        # By term, the binding takes every number for a signed one and deletes nothing.
         with _translated():
-            self._writer.delete_documents_by_term("key", key)
+            self._writer.delete_documents_by_query(Query.term_query(_schema(), "key", key, "basic"))
 
     def clear(self) -> None:
         """Take every document out."""
@@ -273,7 +276,7 @@ class Writer:
     def commit(self) -> int:
         """Make the changes seen by everyone; return the number of this commit."""
         with _translated():
-            self._writer.commit()
+            stamp = int(self._writer.commit())
             self._committed = True
             self._store.reload()
-            return self.stamp
+            return stamp
