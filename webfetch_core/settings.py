@@ -33,7 +33,6 @@ class NetSettings:
     ports: tuple[int, ...] = (80, 443, 8000, 8080, 8443)
     use_env_proxies: bool = False
     user_agent: str = ""
-    obey_robots: bool = True
     per_host: int = field(default=4, validator=ge(1))
 
 
