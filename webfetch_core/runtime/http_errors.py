@@ -23,6 +23,7 @@ from ..errors import (
 SHOWN_CHARS = 200
 """Characters of a reply's body that an error message shows."""
 
+_READ_BYTES = 64 * 1024  # redacted before it is cut, so that no half of a secret shows
 _MAX_RETRY_S = 7 * 86_400.0
 _KEYISH = re.compile(
     r"""(?ix)
@@ -56,7 +57,7 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
 
 def excerpt(body: bytes, secrets: Iterable[str] = ()) -> str:
     """Return the first characters of ``body`` that are safe to print, on one line."""
-    text = redact(body[: 8 * SHOWN_CHARS].decode("utf-8", "replace"), secrets)
+    text = redact(body[:_READ_BYTES].decode("utf-8", "replace"), secrets)
     clean = "".join(c if unicodedata.category(c)[0] != "C" else " " for c in text)
     return " ".join(clean.split())[:SHOWN_CHARS]
 

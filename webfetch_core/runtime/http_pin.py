@@ -16,7 +16,12 @@ from typing import Any
 import requests
 from requests.adapters import HTTPAdapter
 from requests.cookies import RequestsCookieJar
-from requests.utils import DEFAULT_CA_BUNDLE_PATH, get_environ_proxies, select_proxy
+from requests.utils import (
+    DEFAULT_CA_BUNDLE_PATH,
+    get_environ_proxies,
+    prepend_scheme_if_needed,
+    select_proxy,
+)
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.poolmanager import ProxyManager
@@ -132,21 +137,19 @@ class PinnedAdapter(HTTPAdapter):
     def get_connection_with_tls_context(
         self, request: Any, verify: Any, proxies: Any = None, cert: Any = None
     ) -> Any:
-        if proxies:  # the operator opted in: the proxy resolves and connects for us
-            return super().get_connection_with_tls_context(request, verify, proxies, cert)
         target: CheckedTarget = request.target
-        options: dict[str, Any] = {}
-        if target.scheme == "https":
-            options = {"ssl_context": self._context(), "server_hostname": target.host}
+        options: dict[str, Any] = {"ssl_context": self._context()} if target.scheme == "https" else {}
+        proxy = select_proxy(target.url, proxies)
+        if proxy:  # the operator opted in: the proxy resolves and connects for us
+            proxy = prepend_scheme_if_needed(proxy, "http")  # type: ignore[no-untyped-call]
+            return self.proxy_manager_for(proxy).connection_from_host(
+                target.host, port=target.port, scheme=target.scheme, pool_kwargs=options
+            )
+        if options:
+            options["server_hostname"] = target.host
         return self.poolmanager.connection_from_host(
             request.ip, port=target.port, scheme=target.scheme, pool_kwargs=options
         )
-
-    def build_connection_pool_key_attributes(self, request: Any, verify: Any, cert: Any = None) -> Any:
-        """What :meth:`get_connection_with_tls_context` asks for on the way to a proxy."""
-        target: CheckedTarget = request.target
-        options = {"ssl_context": self._context()} if target.scheme == "https" else {}
-        return {"scheme": target.scheme, "host": target.host, "port": target.port}, options
 
     def get_connection(self, url: Any, proxies: Any = None) -> Any:
         """Refuse the old way in, which knows nothing of the checked address."""
