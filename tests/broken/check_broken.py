@@ -109,11 +109,10 @@ def check_host(home: str) -> Iterator[str]:
 
 def check_command_line(home: str) -> Iterator[str]:
     """Ask ``webfetch plugins`` as a user does."""
-    scripts = Path(sys.executable).parent
-    environ = {**os.environ, "WEBFETCH_HOME": home, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
+    environ = {**os.environ, "WEBFETCH_HOME": home}
     for arguments in (["plugins"], ["plugins", "--json"]):
         run = subprocess.run(
-            ["webfetch", *arguments], env=environ, cwd=home, capture_output=True, text=True,
+            [sys.executable, "-m", "webfetch_core", *arguments], env=environ, cwd=home, capture_output=True, text=True,
             timeout=120, check=False,
         )  # fmt: skip
         where = f"webfetch {' '.join(arguments)}"

@@ -30,6 +30,7 @@ class FakeContext:
         self,
         plugin: str = "test",
         *,
+        settings: Any = None,
         clock: Clock | None = None,
         environ: Mapping[str, str] | None = None,
         data_dir: Path | None = None,
@@ -44,6 +45,7 @@ class FakeContext:
         from ..runtime.deadline import SystemClock
 
         self.plugin = plugin
+        self.settings = settings
         self.log = get_logger(f"plugins.{plugin}")
         self.clock: Clock = clock or SystemClock()
         self.environ: Mapping[str, str] = dict(environ or {})
@@ -59,6 +61,7 @@ class FakeContext:
     def having(self, **parts: Any) -> FakeContext:
         """The same context with some parts replaced, by the names that the constructor has."""
         mine = {
+            "settings": self.settings,
             "clock": self.clock,
             "environ": self.environ,
             "data_dir": self._data_dir,

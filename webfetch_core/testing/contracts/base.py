@@ -137,7 +137,8 @@ class ProviderContract(Guarded):
 
     def build(self, declared: Provider[Any], context: FakeContext, **settings: Any) -> Any:
         """Build the provider with the settings of the class and ``settings`` over them."""
-        return declared.build(self.make_settings(declared, **settings), context)
+        context.settings = self.make_settings(declared, **settings)
+        return declared.build(context.settings, context)
 
     # ---- the contract ------------------------------------------------------------------------------
 

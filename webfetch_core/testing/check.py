@@ -1,0 +1,117 @@
+"""Checks an installed distribution as a host sees it: ``python -m webfetch_core.testing.check DIST``."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from .. import __version__
+from ..app import Webfetch
+from ..errors import NotConfigured
+from ..providers import Provider
+from ..registry.catalog import HOOKS
+from ..registry.discovery import Candidate, discover
+from ..registry.manager import describe
+from ..settings import Settings
+from . import contracts
+from .context import loopback_http
+
+CONTRACTS: dict[str, type[contracts.ProviderContract]] = {
+    "search": contracts.SearchEngineContract,
+    "fetch": contracts.FetcherContract,
+    "extract": contracts.ExtractorContract,
+    "rank": contracts.RankerContract,
+    "compress": contracts.CompressorContract,
+    "cache": contracts.CacheContract,
+    "match": contracts.QueryMatcherContract,
+    "freshness": contracts.FreshnessClassifierContract,
+    "llm": contracts.LLMContract,
+}
+
+
+def check(dist: str, say: Callable[[str], None]) -> list[str]:
+    """Return what is wrong with an installed distribution; ``say`` gets what was found in order."""
+    wanted = _normal(dist)
+    found = [c for c in discover(__version__) if _normal(c.dist) == wanted]
+    if not found:
+        return [f"{dist}: not installed, or without an entry point in the group webfetch.v1"]
+    problems: list[str] = []
+    for candidate in found:
+        problems += [f"{candidate.name}: {problem}" for problem in _check_plugin(candidate, say)]
+    return problems
+
+
+def _check_plugin(candidate: Candidate, say: Callable[[str], None]) -> Iterator[str]:
+    if candidate.problem or candidate.entry_point is None:
+        yield candidate.problem or "no entry point"
+        return
+    with TemporaryDirectory() as home:
+        settings = Settings(home=home, allow_plugins=(candidate.name,))
+        with Webfetch(settings, environ={}) as host:
+            (report,) = [p for p in host.plugins() if p.name == candidate.name]
+        say(f"{report.name} ({report.dist} {report.version}): {report.state}, {', '.join(report.hooks)}")
+        if report.state != "loaded":
+            yield report.reason
+            return
+        if report.reason:
+            yield report.reason
+        plugin = candidate.entry_point.load()
+        for stage, hook in HOOKS.items():
+            for provider in getattr(plugin, hook, list)():
+                say(f"  {stage} {provider.name}: {provider.summary}")
+                for problem in _check_provider(stage, plugin, provider, Path(home)):
+                    yield f"{provider.name}: {problem}"
+
+
+def _check_provider(stage: str, plugin: Any, provider: Provider[Any], home: Path) -> Iterator[str]:
+    kind = CONTRACTS[stage]
+    subject: Any = type("Check", (kind,), {"plugin": plugin, "provider": provider.name})()
+    for test, arguments in (
+        (subject.test_declares_a_provider, (provider,)),
+        (subject.test_declaring_is_repeatable, ()),
+        (subject.test_import_is_light_and_leaves_no_trace, ()),
+        (subject.test_requirements_answer_for_an_empty_environment, (provider,)),
+        (subject.test_settings_have_defaults, (provider,)),
+    ):
+        yield from _failure(test, *arguments)
+    context = subject.make_context(home)
+    with loopback_http(context.clock) as http:
+        context = context.having(http=http)
+        for test in (subject.test_builds_quickly_what_it_declares, subject.test_close_may_be_called_twice):
+            yield from _failure(test, provider, context)
+
+
+def _failure(test: Callable[..., None], *arguments: Any) -> Iterator[str]:
+    try:
+        test(*arguments)
+    except NotConfigured:
+        return  # it declines here, which is its right
+    except AssertionError as exc:
+        yield str(exc).split("\n", 1)[0]
+    except Exception as exc:
+        yield describe(exc)
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def main(arguments: list[str]) -> int:
+    """Check each distribution that is named; 0 when nothing is wrong."""
+    if not arguments or arguments[0].startswith("-"):
+        print("usage: python -m webfetch_core.testing.check DISTRIBUTION...")
+        return 2
+    problems = [problem for dist in arguments for problem in check(dist, print)]
+    for problem in problems:
+        print(f"WRONG: {problem}")
+    if not problems:
+        print("nothing wrong")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
