@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 __version__ = "0.1.0"
 
+TYPE_CHECKING = False  # the constant that type checkers know; typing itself takes longer than all of this
 if TYPE_CHECKING:
+    from typing import Any
+
     from .app import Webfetch
     from .errors import AllEnginesFailed, BadQuery, ConfigError, WebfetchError
     from .models import Chunk, Document, Freshness, SearchHit, SearchResult

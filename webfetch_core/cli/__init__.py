@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NoReturn, TextIO
-
+TYPE_CHECKING = False  # typing itself is not imported here: --help is to be quick
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import NoReturn, TextIO
+
     from ..app import Webfetch
     from ..settings import Settings
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TextIO
 
 from .exit_codes import OK, code_of
 from .parser import CORE_COMMANDS, ShowHelp, UsageFault, main_parser, parse_core, take_globals
 
+TYPE_CHECKING = False  # typing itself is not imported here: --help is to be quick
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, TextIO
+
     from . import OpenWebfetch
 
 

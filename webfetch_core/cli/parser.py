@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
-from typing import Any, NoReturn
 
 from .exit_codes import MEANINGS
+
+TYPE_CHECKING = False  # typing itself is not imported here: --help is to be quick
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any, NoReturn
 
 CORE_COMMANDS = {
     "search": "search, read the pages, and print the passages that answer",
@@ -63,6 +65,8 @@ class Parser(argparse.ArgumentParser):
         marker = "unrecognized arguments: "
         if not message.startswith(marker):
             return ""
+        from difflib import get_close_matches
+
         known = list(_options(self))
         for word in message.removeprefix(marker).split():
             if near := get_close_matches(word.partition("=")[0], known, n=1):

@@ -6,10 +6,13 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
-from typing import Any, NoReturn, TextIO
+
+TYPE_CHECKING = False  # typing and pathlib are not imported here: --help is to be quick
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+    from typing import Any, NoReturn, TextIO
 
 DOTENV = ".env"
 _LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*\Z", re.DOTALL)
@@ -21,10 +24,11 @@ def environment(stderr: TextIO, folder: Path | None = None) -> Mapping[str, str]
     """The process's environment over that of ``.env`` in ``folder`` (the working directory)."""
     own = dict(os.environ)
     try:
-        path = (folder or Path.cwd()) / DOTENV
-        if not path.is_file():
+        path = os.path.join(folder or os.getcwd(), DOTENV)  # noqa: PTH118, PTH109
+        if not os.path.isfile(path):  # noqa: PTH113
             return own
-        text = path.read_text(encoding="utf-8-sig")
+        with open(path, encoding="utf-8-sig") as file:  # noqa: PTH123
+            text = file.read()
     except (OSError, UnicodeDecodeError) as exc:
         print(f"webfetch: {DOTENV} here cannot be read and is passed over: {exc}", file=stderr)
         return own

@@ -141,7 +141,18 @@ def test_a_process_with_a_hung_plugin_ends_at_once(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (5, "done\n")
 
 
-HEAVY = ("structlog", "requests", "cattrs", "numpy", "lxml", "trafilatura", "pluggy", "webfetch_core.app")
+HEAVY = (
+    "typing",
+    "pathlib",
+    "structlog",
+    "requests",
+    "cattrs",
+    "numpy",
+    "lxml",
+    "trafilatura",
+    "pluggy",
+    "webfetch_core.app",
+)
 
 
 @pytest.mark.parametrize("words", ["--help", "--version", "search --help"])

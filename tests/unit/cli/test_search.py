@@ -38,13 +38,17 @@ def test_json_is_the_whole_record(cli: Any) -> None:
 def test_options_reach_the_engine(cli: Any) -> None:
     engine = ScriptedEngine(["https://a.example.org/fusion"])
     cli.plugins[0] = fake_plugin("search", engine, name="alpha")
-    words = (
-        "search fusion --limit 3 --freshness stable --include-domain example.org --language en --country us"
-    )
+    words = "search fusion --freshness stable --include-domain example.org --language en --country us"
     assert cli(*words.split(), "--exclude-domain", "b.example.org", "--force-fresh").code == 0
     request = engine.calls[-1][0]
-    assert (request.limit, request.freshness, request.language, request.country) == (3, "stable", "en", "us")
+    assert (request.freshness, request.language, request.country) == ("stable", "en", "us")
     assert (request.include_domains, request.exclude_domains) == (("example.org",), ("b.example.org",))
+
+
+def test_the_limit_is_that_of_pages(cli: Any) -> None:
+    ran = cli("search", "fusion", "--limit", "1", "--json")
+    data = json.loads(ran.out)
+    assert len({a["target"] for a in data["attempts"] if a["stage"] == "fetch"}) == 1
 
 
 def test_what_an_option_cannot_be_is_bad_usage(cli: Any) -> None:
