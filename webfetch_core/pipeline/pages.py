@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from urllib.parse import urlsplit
 
 from attrs import frozen
 
-from ..errors import Blocked, NotConfigured, PageError, Refused, WebfetchError
+from ..errors import NotConfigured, PageError, Refused, WebfetchError
 from ..models import Document, FetchRequest, Freshness, Page
 from ..runtime.deadline import Deadline
 from ..runtime.emitter import Scope
 from ..runtime.extraction import extract_by
 from ..runtime.host import Host
 from ..runtime.replies import check_page
+from ..stages import Fetcher
 from .caching import NegativeCache, PageCache, TolerantStore, lifetime
 from .urls import canonical
+
+HURRIED = 0.9
+"""Share of the usual time below which a page was not given a fair chance."""
 
 IN_PROCESS_BYTES = 16_384
 """Pages up to this size are extracted in this process: a hand-over costs more than they do."""
@@ -59,38 +64,37 @@ class PageLoader:
             raise PageError("it is not in the page cache, and this search may not use the network")
         if web and (failed := self._failures.recall(key, force_fresh=policy.force_fresh)) is not None:
             raise PageError(f"failed a moment ago: {failed.reason}", kind=failed.kind)
+        # A page that was given less time than usual and did not make it is not to blame.
+        hurried = deadline.remaining() < HURRIED * self._host.settings.fetch_timeout_s
         try:
             page, document = self._fetch_and_extract(url, policy, scope, deadline)
         except WebfetchError as exc:
-            if web:
+            if web and not (hurried and exc.kind == "timeout"):
                 self._failures.remember(key, exc.kind, exc.message)
             raise
         if web and not self._host.closed:
-            self._pages.put(key, document, final_url=page.final_url, validators=page.headers)
             self._failures.forget(key)
+            if self._pages.put(key, document, final_url=page.final_url, validators=page.headers):
+                scope.emit("page.cached", stage="fetch", target=url, outcome="stored")
         return document
 
     def _fetch_and_extract(
         self, url: str, policy: PagePolicy, scope: Scope, deadline: Deadline
     ) -> tuple[Page, Document]:
         """Try the fetchers in order; a later one is a rescue for walls and for pages without text."""
-        # The guard asks the vetoes too, at every hop; a fetcher with a way of its own does not.
-        if (reason := self._host.veto(url)) is not None:
-            raise Refused(f"vetoed: {reason}")
         scheme = urlsplit(url).scheme
         handles = self._host.fetchers(scheme)
+        if not handles and scheme in ("http", "https"):
+            raise NotConfigured("no fetcher is in use", fix="pip install webfetch-fetch-http")
         if not handles:
-            raise NotConfigured(
-                f"no fetcher for {scheme or 'relative'} URLs is in use", fix="pip install webfetch-fetch-http"
-            )
+            raise Refused(f"no fetcher in use serves {scheme or 'relative'} URLs")
+        request = FetchRequest(url=url, deadline=deadline.at, purpose=policy.purpose)
         failure: WebfetchError | None = None
         for handle in handles:
             try:
                 page: Page = self._host.caller.call(
                     handle,
-                    lambda fetcher: fetcher.fetch(
-                        FetchRequest(url=url, deadline=deadline.at, purpose=policy.purpose)
-                    ),
+                    partial(self._fetch, request),
                     scope=scope,
                     deadline=deadline,
                     target=url,
@@ -101,14 +105,21 @@ class PageLoader:
                 if document is not None:
                     return page, document
                 failure = PageError("nothing readable was found in it")
-            except (Refused, NotConfigured):
-                raise
             except WebfetchError as exc:
-                failure = exc
-                if not isinstance(exc, (Blocked, PageError)) or exc.kind in _NO_RESCUE:
+                failure = exc if failure is None or exc.kind not in _SAYS_NOTHING else failure
+                if exc.kind in _NO_RESCUE:
                     break
         assert failure is not None
         raise failure
+
+    def _fetch(self, request: FetchRequest, fetcher: Fetcher) -> Page:
+        """Inside the call, so that a veto that hangs cannot pass the deadline.
+
+        The guard asks the vetoes too, at every hop; a fetcher with a way of its own does not.
+        """
+        if (reason := self._host.veto(request.url)) is not None:
+            raise Refused(f"vetoed: {reason}")
+        return fetcher.fetch(request)
 
     def _extract(self, page: Page, policy: PagePolicy, scope: Scope, deadline: Deadline) -> Document | None:
         workers = None
@@ -142,7 +153,9 @@ class PageLoader:
             )
 
 
-_NO_RESCUE = frozenset(
-    {"not_found", "too_large", "unsupported_type", "encrypted", "no_text_layer", "redirect_loop"}
-)
+_OF_THE_PAGE = {"not_found", "too_large", "unsupported_type", "encrypted", "no_text_layer", "redirect_loop"}
+_NO_RESCUE = frozenset({"refused", "cancelled", "timeout", "unavailable", *_OF_THE_PAGE})
 """Kinds of failure that another fetcher would only repeat."""
+
+_SAYS_NOTHING = frozenset({"not_configured", "benched", "busy"})
+"""Kinds that say nothing of the page: the reason of a fetcher that did try is the one to tell."""
