@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import TracebackType
@@ -12,17 +13,20 @@ from typing import Any
 from . import __version__, builtin
 from .errors import BadQuery, Cancelled, WebfetchError
 from .events import Event
+from .log import get_logger
 from .models import Chunk, Document, Freshness, Match, Page, Scored, SearchResult
 from .pipeline import render as rendering
 from .pipeline.caching import TolerantStore
 from .pipeline.pages import PageLoader, PagePolicy
-from .pipeline.pipeline import Pipeline
+from .pipeline.pipeline import CLASSIFY_S, Pipeline
 from .pipeline.ranking import RankStage
 from .pipeline.request import (
     SearchOptions,
+    checked_code,
     checked_domains,
     checked_freshness,
     checked_query,
+    checked_seconds,
     classify,
 )
 from .providers import Clock
@@ -31,11 +35,13 @@ from .registry.discovery import discover
 from .registry.manager import LoadedPlugin, Manager
 from .registry.report import CheckReport, PluginReport, StatusReport
 from .runtime.deadline import SystemClock
-from .runtime.host import Host
+from .runtime.host import STORE_LIMIT_S, Host
 from .runtime.replies import check_compressed, check_match
 from .settings import Settings
 from .stages import Cache
 from .status import check_reports, plugin_reports, status_report
+
+_log = get_logger("app")
 
 
 class Webfetch:
@@ -78,6 +84,7 @@ class Webfetch:
             )
         catalog = Catalog(manager, self.settings, self._environ)
         self._host = Host(self.settings, manager, catalog, clock or SystemClock(), self._environ)
+        self._lock = threading.Lock()
         self._parts: tuple[TolerantStore, PageLoader, Pipeline] | None = None
         self._host.emitter.emit(Event(name="host.started", at=self._host.clock.monotonic()))
 
@@ -125,13 +132,15 @@ class Webfetch:
             BadQuery: the query is blank or too long, or an argument is out of range.
             ConfigError: an engine that was named is unknown, off or broken.
             AllEnginesFailed: none answered; ``attempts`` says why, engine by engine.
+            PageError: engines answered, but every page failed by one and the same fault of a plugin
+                and there is no snippet to go by.
+            Cancelled: this Webfetch is closed.
         """
         limit = self.settings.limit if limit is None else limit
         deadline_s = self.settings.deadline_s if deadline_s is None else deadline_s
         if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 100:
             raise BadQuery(f"limit must be a whole number from 1 to 100; got {limit!r}")
-        if not deadline_s > 0:
-            raise BadQuery(f"deadline_s must be greater than 0; got {deadline_s!r}")
+        deadline_s = checked_seconds(deadline_s, "deadline_s")
         options = SearchOptions(
             query=checked_query(query),
             limit=limit,
@@ -140,12 +149,13 @@ class Webfetch:
             cache_only=cache_only,
             include_domains=checked_domains(include_domains, "include_domains"),
             exclude_domains=checked_domains(exclude_domains, "exclude_domains"),
-            language=language,
-            country=country,
+            language=checked_code(language, "language"),
+            country=checked_code(country, "country"),
             deadline_s=deadline_s,
-            engines=tuple(engines),
+            engines=(engines,) if isinstance(engines, str) else tuple(engines),
         )
-        return self._open()[2].search(options)
+        deadline = self._host.deadline(deadline_s)
+        return self._open(deadline_s)[2].search(options, deadline)
 
     def fetch(self, url: str, *, force_fresh: bool = False, deadline_s: float | None = None) -> Document:
         """Return the document behind ``url``: guarded, from the page cache where it is there.
@@ -159,21 +169,25 @@ class Webfetch:
                 f"not an absolute URL: {url!r}", fix="give it with its scheme, as in https://example.org/"
             )
         policy = PagePolicy(purpose="user", force_fresh=force_fresh, in_process=True)
-        seconds = self.settings.fetch_timeout_s if deadline_s is None else deadline_s
-        return self._open()[1].load(
-            url.strip(), policy, scope=self._host.scope("fetch"), deadline=self._host.deadline(seconds)
+        seconds = (
+            self.settings.fetch_timeout_s if deadline_s is None else checked_seconds(deadline_s, "deadline_s")
         )
+        deadline = self._host.deadline(seconds)
+        loader = self._open(seconds)[1]
+        return loader.load(url.strip(), policy, scope=self._host.scope("fetch"), deadline=deadline)
 
     def extract(
         self, page: Page | bytes, *, url: str = "", content_type: str = "text/html"
     ) -> Document | None:
         """Return the readable content of a page, without the network; None when there is none."""
+        self._check_open()
         if isinstance(page, bytes):
             page = Page(url=url or "about:blank", final_url=url, body=page, content_type=content_type)
         return self._host.extract(page)
 
     def rank(self, query: str, passages: Sequence[str]) -> list[Scored]:
         """Rank ``passages`` by the cascade in use, best first; all of them come back."""
+        self._check_open()
         ranking = RankStage(self._host).rank(
             checked_query(query),
             list(passages),
@@ -181,8 +195,9 @@ class Webfetch:
             deadline=self._host.deadline(self.settings.deadline_s),
             keep=max(len(passages), 1),
         )
-        rest = [i for i in range(len(passages)) if i not in {s.index for s in ranking.scored}]
-        return [*ranking.scored, *(Scored(index=i, score=0.0) for i in rest)]
+        placed = {scored.index for scored in ranking.scored}
+        rest = (Scored(index=i, score=0.0) for i in range(len(passages)) if i not in placed)
+        return [*ranking.scored, *rest]
 
     def compress(self, query: str, chunks: Sequence[Chunk], budget_tokens: int | None = None) -> list[Chunk]:
         """Cut chunks down to what answers ``query``; a compressor that fails leaves them as they are.
@@ -196,6 +211,7 @@ class Webfetch:
             if budget_tokens is None
             else budget_tokens * rendering.CHARS_PER_TOKEN
         )
+        self._check_open()
         given = tuple(chunks)
         if budget < 1:
             raise BadQuery(f"budget_tokens must be at least 1; got {budget_tokens!r}")
@@ -239,7 +255,9 @@ class Webfetch:
         if not result.chunks or full_results:
             return result.chunks
         budget = min(self._budget(budget_tokens, full_results), self.settings.budget.compressed)
-        return self.compress(result.query, result.chunks, budget // rendering.CHARS_PER_TOKEN)
+        return (
+            self.compress(result.query, result.chunks, budget // rendering.CHARS_PER_TOKEN) or result.chunks
+        )
 
     def _budget(self, tokens: int | None, full_results: bool) -> int:
         """Characters for a rendered text."""
@@ -248,6 +266,7 @@ class Webfetch:
 
     def match(self, query: str, candidates: Sequence[str]) -> Match | None:
         """The candidate that asks the same as ``query``, by the matcher in use; None when unsure."""
+        self._check_open()
         for handle in self._host.handles("match")[:1]:
             found: Match | None = self._host.caller.call(
                 handle,
@@ -262,7 +281,9 @@ class Webfetch:
 
     def classify_freshness(self, query: str) -> Freshness:
         """How fast the answer to ``query`` goes stale."""
-        return classify(self._host, checked_query(query), None, self._host.scope("classify"))
+        self._check_open()
+        deadline = self._host.deadline(CLASSIFY_S)
+        return classify(self._host, checked_query(query), None, self._host.scope("classify"), deadline)
 
     # ---- what runs, and why -----------------------------------------------------------------------
 
@@ -280,10 +301,12 @@ class Webfetch:
 
     def doctor(self) -> tuple[CheckReport, ...]:
         """Health checks of the core and of every plugin; an empty ``problem`` is a pass."""
+        self._check_open()
         return check_reports(self._host)
 
     def cache(self) -> Cache:
         """The store in use. Raises CacheError when there is none, with the reason."""
+        self._check_open()
         return self._host.open_store()
 
     def now(self) -> datetime:
@@ -295,14 +318,25 @@ class Webfetch:
         """The running side, for front ends that ship with the core."""
         return self._host
 
-    def _open(self) -> tuple[TolerantStore, PageLoader, Pipeline]:
+    def _check_open(self) -> None:
         if self._host.closed:
             raise Cancelled("this Webfetch is closed", fix="make a new one")
-        if self._parts is None:
-            store = TolerantStore(self._host.store())
-            loader = PageLoader(self._host, store)
-            self._parts = (store, loader, Pipeline(self._host, store, loader))
-        return self._parts
+
+    def _open(self, seconds: float) -> tuple[TolerantStore, PageLoader, Pipeline]:
+        """The parts, made once. A cache that opens slowly is waited for during part of ``seconds``;
+        then the work goes on as if nothing were cached, until it is there."""
+        self._check_open()
+        self._host.store(min(STORE_LIMIT_S, seconds / 4))
+        with self._lock:
+            if self._parts is None:
+                store = TolerantStore(lambda: self._host.store(0.0), on_error=_tell_of_cache)
+                loader = PageLoader(self._host, store)
+                self._parts = (store, loader, Pipeline(self._host, store, loader))
+            return self._parts
+
+
+def _tell_of_cache(reason: str) -> None:
+    _log.warning("cache.failed", reason=reason)
 
 
 def _named(plugin: object) -> tuple[str, Any]:

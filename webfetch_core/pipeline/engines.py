@@ -18,8 +18,11 @@ from ..runtime.replies import check_hits
 from .fusion import filter_domains, silently_blocked
 from .request import SearchOptions
 
+TRIES_PER_PAGE = 2
+"""Lower ranks fill in for pages that fail, up to this many tries for each page wanted."""
+
 Answered = Callable[[str, tuple[SearchHit, ...] | None, WebfetchError | None], None]
-"""Told of each engine: its name and its hits, or the error that it ended with."""
+"""Told of each engine: its name and all of its hits, or the error that it ended with."""
 
 
 def chosen_engines(host: Host, options: SearchOptions) -> tuple[Handle, ...]:
@@ -30,7 +33,8 @@ def chosen_engines(host: Host, options: SearchOptions) -> tuple[Handle, ...]:
         AllEnginesFailed: none is ready; every installed engine is listed with its reason.
     """
     if options.engines:
-        handles = tuple(host.handle_of(host.catalog.named("search", name)) for name in options.engines)
+        names = dict.fromkeys(options.engines)
+        handles = tuple(host.handle_of(host.catalog.named("search", name)) for name in names)
     else:
         handles = host.handles("search")
     if host.settings.search_mode == "single":
@@ -55,7 +59,7 @@ def is_network(handle: Handle) -> bool:
     return traits.network if isinstance(traits, SearchTraits) else True
 
 
-def identities(host: Host, handles: Sequence[Handle], scope: Scope) -> tuple[str, ...] | None:
+def identities(host: Host, handles: Sequence[Handle], deadline: Deadline) -> tuple[str, ...] | None:
     """What stands for the engines in a cache key; None when an answer of theirs must not be cached."""
     names = []
     for handle in handles:
@@ -67,7 +71,7 @@ def identities(host: Host, handles: Sequence[Handle], scope: Scope) -> tuple[str
                 handle,
                 lambda engine: engine.fingerprint() if hasattr(engine, "fingerprint") else "",
                 scope=host.scope(),
-                deadline=host.deadline(2.0),
+                deadline=deadline,
                 count=lambda _: 1,
             )
         except WebfetchError:
@@ -113,9 +117,9 @@ def ask(
     def in_turn() -> None:
         for handle in handles:
             hits = one(handle, deadline.within(host.settings.engine_timeout_s))
-            if hits:
+            if hits and wanted(hits, options):
                 return
-            if hits is not None and is_network(handle):
+            if hits == () and is_network(handle):
                 # Nobody can tell a silent block from a hard query here: take it for a block.
                 handle.breaker.record_failure("it answered nothing")
 
@@ -128,7 +132,7 @@ def _ask_one(
     traits = handle.entry.provider.traits
     request = SearchRequest(
         query=options.query,
-        limit=min(options.limit, traits.max_limit) if isinstance(traits, SearchTraits) else options.limit,
+        limit=hits_to_ask_for(handle, options.limit),
         freshness=freshness if options.hint is not None else None,
         include_domains=options.include_domains,
         exclude_domains=options.exclude_domains,
@@ -149,7 +153,23 @@ def _ask_one(
         check=lambda value: check_hits(value, request, handle.name, schemes),
         count=len,
     )
+    return hits
+
+
+def wanted(hits: tuple[SearchHit, ...], options: SearchOptions) -> tuple[SearchHit, ...]:
+    """The hits that the request's domain filters let through."""
     return filter_domains(hits, options.include_domains, options.exclude_domains)
+
+
+def hits_to_ask_for(handle: Handle, pages: int) -> int:
+    """Some more hits than pages, so that lower ranks can fill in for pages that fail.
+
+    Engines on the net give (and charge) ten at a time: fewer save nothing, more may cost a call.
+    """
+    spare = TRIES_PER_PAGE * pages
+    hits = max(pages, min(spare, 10)) if is_network(handle) else spare
+    traits = handle.entry.provider.traits
+    return min(hits, traits.max_limit) if isinstance(traits, SearchTraits) else hits
 
 
 def cut_at_word(text: str, limit: int) -> str:
@@ -174,7 +194,7 @@ def judge_empties(handles: Sequence[Handle], counts: Mapping[str, int]) -> froze
 
 
 def all_failed(
-    failures: Mapping[str, WebfetchError], handles: Sequence[Handle], scope: Scope
+    failures: Mapping[str, WebfetchError], pending: Sequence[str], handles: Sequence[Handle], scope: Scope
 ) -> AllEnginesFailed:
     """The error that lists every engine with its own reason, first choice first."""
     order = [handle.name for handle in handles]
@@ -182,7 +202,8 @@ def all_failed(
         (a for a in scope.attempts() if a.stage == "search"),
         key=lambda a: order.index(a.provider) if a.provider in order else len(order),
     )
-    listed = "; ".join(f"{name}: {failures[name]}" for name in order if name in failures)
+    reasons = {**dict.fromkeys(pending, "it did not answer in time"), **failures}
+    listed = "; ".join(f"{name}: {reasons[name]}" for name in order if name in reasons)
     return AllEnginesFailed(
         f"no engine answered: {listed}",
         attempts,

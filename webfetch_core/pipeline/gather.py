@@ -23,6 +23,7 @@ from ..runtime.emitter import Scope
 from ..runtime.host import Host
 from . import engines
 from .chunking import chunk
+from .engines import TRIES_PER_PAGE
 from .fusion import fuse
 from .pages import PageLoader, PagePolicy
 from .request import SearchOptions
@@ -32,8 +33,6 @@ ENOUGH = 0.8
 """Share of the wanted pages whose arrival ends the wait."""
 WINDOW_S = 1.2
 """How long after the first page the others are waited for."""
-TRIES_PER_PAGE = 2
-"""Lower ranks fill in for pages that fail, up to this many tries for each page wanted."""
 
 
 @define(slots=True)
@@ -57,7 +56,10 @@ class Gathered:
 
     hits: tuple[SearchHit, ...]
     pages: Mapping[str, PageState]
+    """By canonical URL."""
     failures: Mapping[str, WebfetchError]
+    answered: bool = True
+    """Whether any engine did."""
     pending_engines: tuple[str, ...] = ()
     partial: bool = False
 
@@ -101,6 +103,7 @@ class Gathering:
         self._deadline = deadline
         self._inbox: queue.SimpleQueue[tuple[str, str, Any, WebfetchError | None]] = queue.SimpleQueue()
         self._answers: dict[str, tuple[SearchHit, ...]] = {}
+        self._counts: dict[str, int] = {}  # before the filters: an engine is not to blame for those
         self._failures: dict[str, WebfetchError] = {}
         self._pages: dict[str, PageState] = {}
         self._hits: tuple[SearchHit, ...] = ()
@@ -133,13 +136,14 @@ class Gathering:
             else:
                 self._page_arrived(name, value, error)
         complete = self._enough()
-        pending = tuple(h.name for h in self._handles if self._awaits(h.name))
+        pending = tuple(h.name for h in self._handles if self._awaits(h.name) and self._was_asked(h.name))
         self._judge_engines()
         self._name_left_behind(pending)
         return Gathered(
             hits=self._hits,
             pages=self._pages,
             failures=self._failures,
+            answered=bool(self._answers),
             pending_engines=pending,
             partial=not complete,
         )
@@ -175,7 +179,8 @@ class Gathering:
         if error is not None or hits is None:
             self._failures[name] = error or WebfetchError("no answer")
         else:
-            self._answers[name] = hits
+            self._counts[name] = len(hits)
+            self._answers[name] = hits = engines.wanted(hits, self._options)
             if hits and not self._network_answered and self._is_network(name):
                 # The first answer from the web gets its pages the same time as the first page at all
                 # had: a local index that answered at once must not shut the web out.
@@ -198,6 +203,13 @@ class Gathering:
         else:
             state.error = error or WebfetchError("no document")
         self._start_pages()
+
+    def _was_asked(self, name: str) -> bool:
+        """In fallback mode the turn of some may not have come."""
+        return self._host.settings.search_mode != "fallback" or any(
+            e.name == "call.started" and (e.stage, e.provider) == ("search", name)
+            for e in self._scope.events()
+        )
 
     def _is_network(self, name: str) -> bool:
         return any(h.name == name and engines.is_network(h) for h in self._handles)
@@ -288,5 +300,4 @@ class Gathering:
     def _judge_engines(self) -> None:
         if self._host.settings.search_mode == "fallback":
             return
-        counts = {name: len(hits) for name, hits in self._answers.items()}
-        engines.judge_empties(self._handles, counts)
+        engines.judge_empties(self._handles, self._counts)

@@ -9,7 +9,7 @@ from itertools import count as counter
 
 from attrs import evolve
 
-from ..errors import Cancelled, WebfetchError
+from ..errors import Cancelled, PageError, WebfetchError
 from ..models import Chunk, Freshness, ProvenanceKind, SearchResult
 from ..runtime.calls import Handle
 from ..runtime.deadline import Deadline
@@ -23,9 +23,14 @@ from .pages import PageLoader
 from .ranking import RankStage
 from .request import SearchOptions, classify
 from .selection import select
+from .urls import canonical
 
 RANK_RESERVE_S = 0.15
 """What is kept back from the deadline for ranking until this host has measured its own."""
+CLASSIFY_S = 1.0
+"""How long the classifiers may take over a query."""
+FINGERPRINT_S = 2.0
+"""How long the local engines may take to say what state their index is in."""
 
 
 class Pipeline:
@@ -43,22 +48,25 @@ class Pipeline:
         self._refreshing: set[bytes] = set()
         self._lock = threading.Lock()
 
-    def search(self, options: SearchOptions) -> SearchResult:
-        """Run one search.
+    def search(self, options: SearchOptions, deadline: Deadline) -> SearchResult:
+        """Run one search, by ``deadline``.
 
         Raises:
             AllEnginesFailed: no engine is ready, or none answered.
+            PageError: there is no excerpt, since every page failed by the same fault of a plugin or ours.
             ConfigError: a provider that the settings name is not ready.
             Cancelled: the host is closed.
         """
         if self._host.closed:
             raise Cancelled("this Webfetch is closed")
         scope = self._host.scope(f"s{next(self._numbers)}")
-        deadline = self._host.deadline(options.deadline_s)
         scope.emit("search.started", target=options.query)
-        freshness = classify(self._host, options.query, options.hint, scope)
+        aside = deadline.remaining() / 4  # for what comes before the search itself, each
+        freshness = classify(
+            self._host, options.query, options.hint, scope, deadline.within(min(aside, CLASSIFY_S))
+        )
         handles = engines.chosen_engines(self._host, options)
-        key = self._key(options, handles, scope)
+        key = self._key(options, handles, deadline.within(min(aside, FINGERPRINT_S)))
         result = self._from_cache(key, options, handles, freshness, scope) or self._found(
             key, options, handles, freshness, scope, deadline
         )
@@ -92,13 +100,15 @@ class Pipeline:
         run = partial(self._fresh, options, handles, freshness, key, scope, deadline)
         if key is None:
             return run()
-        result, _ = self._flights.do(key, run, timeout=deadline.remaining())
+        # Who asks for fresh pages or has less time is not served by a run that does otherwise.
+        flight = b"%b %r" % (key, (options.force_fresh, options.deadline_s))
+        result, _ = self._flights.do(flight, run, timeout=deadline.remaining())
         return result
 
     # ---- the cache --------------------------------------------------------------------------------
 
-    def _key(self, options: SearchOptions, handles: Sequence[Handle], scope: Scope) -> bytes | None:
-        names = engines.identities(self._host, handles, scope)
+    def _key(self, options: SearchOptions, handles: Sequence[Handle], deadline: Deadline) -> bytes | None:
+        names = engines.identities(self._host, handles, deadline)
         if names is None:
             return None
         return query_key(
@@ -187,17 +197,12 @@ class Pipeline:
             elapsed_s=self._host.clock.monotonic() - scope.started,
             count=len(gathered.pages),
         )
-        if not gathered.hits and gathered.failures and not self._answered(gathered, handles):
-            raise engines.all_failed(gathered.failures, handles, scope)
+        if not gathered.answered:
+            raise engines.all_failed(gathered.failures, gathered.pending_engines, handles, scope)
         result = self._rank(options, gathered, freshness, scope, deadline)
         if key is not None and not gathered.pending_engines:
             self._queries.store(key, options.query, result)
         return evolve(result, attempts=scope.attempts(), trace=scope.trace())
-
-    def _answered(self, gathered: Gathered, handles: Sequence[Handle]) -> bool:
-        return any(
-            h.name not in gathered.failures and h.name not in gathered.pending_engines for h in handles
-        )
 
     def _rank(
         self,
@@ -210,7 +215,12 @@ class Pipeline:
         started = self._host.clock.monotonic()
         settings = self._host.settings.ranking
         chunks = _candidates(gathered)
-        notes = list(_notes(gathered))
+        fault = _common_fault(gathered)
+        if fault and not chunks:
+            raise PageError(f"no page could be read: {fault}", kind="bad_response")
+        notes = [*_notes(gathered), *([f"every page failed: {fault}"] if fault else [])]
+        if self._host.store_problem:
+            notes.append(f"there is no cache: {self._host.store_problem}")
         ranking = self._ranks.rank(
             options.query, [passage_of(c) for c in chunks], scope=scope, deadline=deadline
         )
@@ -255,15 +265,22 @@ def passage_of(chunk: Chunk) -> str:
 def _candidates(gathered: Gathered) -> list[Chunk]:
     """Every chunk that arrived, by rank of its page; an engine's snippet speaks for a page that did not."""
     chunks: list[Chunk] = []
-    spoken_for = set()
-    for state in sorted(gathered.pages.values(), key=lambda s: s.hit.rank):
-        if state.document is not None:
-            spoken_for.add(state.hit.url)
-            chunks.extend(state.chunks)
+    snippets: list[Chunk] = []
     for hit in gathered.hits:
-        if hit.url not in spoken_for and hit.snippet.strip():
-            chunks.append(Chunk(text=hit.snippet, url=hit.url, title=hit.title, end=len(hit.snippet)))
-    return chunks
+        state = gathered.pages.get(canonical(hit.url))
+        if state is not None and state.document is not None:
+            chunks.extend(state.chunks)
+        elif hit.snippet.strip():
+            snippets.append(Chunk(text=hit.snippet, url=hit.url, title=hit.title, end=len(hit.snippet)))
+    return chunks + snippets
+
+
+def _common_fault(gathered: Gathered) -> str:
+    """The fault of a plugin, or of ours, that every page failed by; empty when there is none."""
+    faults = [state.error for state in gathered.pages.values()]
+    if faults and all(fault is not None and fault.kind == "plugin_error" for fault in faults):
+        return str(faults[0])
+    return ""
 
 
 def _notes(gathered: Gathered) -> Sequence[str]:

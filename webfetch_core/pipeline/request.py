@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 from attrs import frozen
 
-from ..errors import BadQuery, ConfigError, WebfetchError
+from ..errors import BadQuery, WebfetchError
 from ..models import Freshness
+from ..runtime.deadline import Deadline
 from ..runtime.emitter import Scope
 from ..runtime.host import Host
 from ..runtime.replies import visible
@@ -15,6 +17,10 @@ from .freshness import classify_keywords
 
 MAX_QUERY_CHARS = 2_000
 """Longer than any question; a pasted document is not a query. Engines cut to their own limits."""
+
+
+MAX_SECONDS = 86_400.0
+_CODE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*\Z")
 
 
 @frozen(kw_only=True)
@@ -63,6 +69,22 @@ def checked_freshness(value: object) -> Freshness | None:
         raise BadQuery(f"freshness must be one of {', '.join(Freshness)}; got {value!r}") from None
 
 
+def checked_seconds(value: object, name: str) -> float:
+    """A time limit. Raises BadQuery unless it is a number of seconds above 0 and up to a day."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= MAX_SECONDS:
+        raise BadQuery(f"{name} must be a number greater than 0 and at most {MAX_SECONDS:.0f}; got {value!r}")
+    return float(value)
+
+
+def checked_code(value: object, name: str) -> str | None:
+    """A language or country code, as text. Raises BadQuery when it cannot be one."""
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str) or not _CODE.match(value):
+        raise BadQuery(f"{name} must be a code such as 'en' or 'US'; got {value!r}")
+    return value
+
+
 def checked_domains(values: object, name: str) -> tuple[str, ...]:
     """Domain filters, as bare host names. Raises BadQuery for anything else."""
     if isinstance(values, str):
@@ -85,7 +107,7 @@ def checked_domains(values: object, name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(hosts))
 
 
-def classify(host: Host, query: str, hint: Freshness | None, scope: Scope) -> Freshness:
+def classify(host: Host, query: str, hint: Freshness | None, scope: Scope, deadline: Deadline) -> Freshness:
     """The freshness class: the caller's hint, else the classifiers in order, else cue words, else recent."""
     if hint is not None:
         return hint
@@ -96,11 +118,11 @@ def classify(host: Host, query: str, hint: Freshness | None, scope: Scope) -> Fr
                 handle,
                 lambda classifier: classifier.classify(query, now),
                 scope=scope,
-                deadline=host.deadline(1.0),
+                deadline=deadline,
                 check=lambda value: None if value is None else Freshness(value),
                 count=lambda value: int(value is not None),
             )
-        except (WebfetchError, ConfigError):
+        except WebfetchError:
             continue
         if answer is not None:
             return Freshness(answer)

@@ -14,12 +14,15 @@ class TolerantStore:
     """A Cache that never raises: a failed read is a miss, a failed write is dropped.
 
     Args:
-        cache: the store; None stands for one that is always empty.
+        cache: the store, or how to get it at the time of each use; None stands for one that is
+            always empty.
         on_error: told the reason, once for each kind of fault.
     """
 
-    def __init__(self, cache: Cache | None, on_error: OnError | None = None) -> None:
-        self._cache = cache
+    def __init__(
+        self, cache: Cache | Callable[[], Cache | None] | None, on_error: OnError | None = None
+    ) -> None:
+        self._find = cache if callable(cache) else lambda: cache
         self._on_error = on_error
         self._told: set[tuple[str, str]] = set()
         self._lock = threading.Lock()
@@ -30,39 +33,43 @@ class TolerantStore:
         return cache if isinstance(cache, cls) else cls(cache, on_error)  # type: ignore[arg-type]
 
     def get(self, space: str, key: bytes) -> bytes | None:
-        if self._cache is None:
+        cache = self._find()
+        if cache is None:
             return None
         try:
-            return self._cache.get(space, key)
+            return cache.get(space, key)
         except Exception as exc:
             self._tell("read", exc)
             return None
 
     def put(self, space: str, key: bytes, value: bytes) -> bool:
         """Store; say whether it worked."""
-        if self._cache is None:
+        cache = self._find()
+        if cache is None:
             return False
         try:
-            self._cache.put(space, key, value)
+            cache.put(space, key, value)
         except Exception as exc:
             self._tell("write", exc)
             return False
         return True
 
     def delete(self, space: str, key: bytes) -> bool:
-        if self._cache is None:
+        cache = self._find()
+        if cache is None:
             return False
         try:
-            return self._cache.delete(space, key)
+            return cache.delete(space, key)
         except Exception as exc:
             self._tell("write", exc)
             return False
 
     def scan(self, space: str) -> Iterator[tuple[bytes, bytes]]:
-        if self._cache is None:
+        cache = self._find()
+        if cache is None:
             return
         try:
-            yield from self._cache.scan(space)
+            yield from cache.scan(space)
         except Exception as exc:
             self._tell("read", exc)
 
