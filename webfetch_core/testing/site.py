@@ -14,8 +14,6 @@ Only the standard library and attrs are used; it needs no test framework.
 
 from __future__ import annotations
 
-import contextlib
-import socket
 import ssl
 import threading
 from collections import deque
@@ -30,19 +28,16 @@ class LoopbackSite:
 
     Attributes:
         requests: every request so far, in the order of arrival.
-        connections: how many connections were accepted.
     """
 
     def __init__(self, *, tls: ssl.SSLContext | None = None) -> None:
         """Make the site; it listens from ``start`` or ``with`` on. With ``tls`` it speaks https."""
         self.requests: list[Received] = []
-        self.connections = 0
         self._tls = tls
         self._replies: dict[str, Reply | Script] = {}
         self._queues: dict[str, deque[Reply | Script]] = {}
-        self.lock = threading.Lock()
-        self.closing = threading.Event()
-        self.open_sockets: set[socket.socket] = set()
+        self._lock = threading.Lock()
+        self._closing = threading.Event()
         self._server: SiteServer | None = None
         self._thread: threading.Thread | None = None
 
@@ -50,7 +45,7 @@ class LoopbackSite:
 
     def start(self) -> LoopbackSite:
         """Listen. Returns itself."""
-        self._server = SiteServer(self, self._tls)
+        self._server = SiteServer(self._answer, self._closing, self._tls)
         self._thread = threading.Thread(
             target=self._server.serve_forever,
             kwargs={"poll_interval": 0.02},
@@ -62,19 +57,14 @@ class LoopbackSite:
 
     def close(self) -> None:
         """Stop, cutting every connection, hanging ones too. Takes well under a second."""
-        self.closing.set()
+        self._closing.set()
         if self._server is None:
             return
         self._server.shutdown()
         self._server.server_close()
-        with self.lock:
-            left = list(self.open_sockets)
-        for connection in left:
-            with contextlib.suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
+        self._server.cut()
         if self._thread is not None:
             self._thread.join(2.0)
-        self._server = None
 
     def __enter__(self) -> LoopbackSite:
         return self.start()
@@ -100,7 +90,7 @@ class LoopbackSite:
         Returns:
             itself, so that calls can be chained.
         """
-        with self.lock:
+        with self._lock:
             self._replies[path] = body if callable(body) else _reply(body, status=status, **options)
         return self
 
@@ -111,7 +101,7 @@ class LoopbackSite:
 
     def queue(self, path: str, *replies: Reply | Script) -> LoopbackSite:
         """Answer the next requests to ``path`` with these, one each; then as before."""
-        with self.lock:
+        with self._lock:
             self._queues.setdefault(path, deque()).extend(replies)
         return self
 
@@ -139,16 +129,21 @@ class LoopbackSite:
         return self.base_url + path
 
     @property
+    def connections(self) -> int:
+        """How many connections were accepted."""
+        return self._server.connections if self._server else 0
+
+    @property
     def paths(self) -> list[str]:
         """Path and query of every request so far."""
-        with self.lock:
+        with self._lock:
             return [request.target for request in self.requests]
 
     # ---- the server's side ----
 
-    def answer(self, request: Received) -> Reply:
-        """Record ``request`` and choose its reply: queued, scripted, or 404. Called by the server."""
-        with self.lock:
+    def _answer(self, request: Received) -> Reply:
+        """Record ``request`` and choose its reply: queued, scripted, or 404."""
+        with self._lock:
             self.requests.append(request)
             chosen: Reply | Script | None = None
             for key in (request.target, request.path):

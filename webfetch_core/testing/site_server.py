@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Protocol
+from typing import Any
 
 from attrs import Factory, frozen
 
@@ -59,26 +61,27 @@ Script = Callable[[Received], Reply]
 """Answers a request; called in the connection's own thread."""
 
 
-class Site(Protocol):
-    """What the server needs of its site."""
-
-    lock: threading.Lock
-    closing: threading.Event
-    open_sockets: set[Any]
-    connections: int
-
-    def answer(self, request: Received) -> Reply: ...
-
-
 class SiteServer(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
     request_queue_size = 128
 
-    def __init__(self, site: Site, tls: ssl.SSLContext | None) -> None:
-        self.site = site
+    def __init__(self, answer: Script, closing: threading.Event, tls: ssl.SSLContext | None) -> None:
+        self.answer = answer
+        self.closing = closing
+        self.connections = 0
         self._tls = tls
+        self._open: set[socket.socket] = set()
+        self._lock = threading.Lock()
         super().__init__(("127.0.0.1", 0), _Handler)
+
+    def cut(self) -> None:
+        """Shut every connection down."""
+        with self._lock:
+            left = list(self._open)
+        for connection in left:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
     def server_bind(self) -> None:
         # The stock one looks the host's name up, which may take seconds.
@@ -89,14 +92,14 @@ class SiteServer(ThreadingHTTPServer):
     def finish_request(self, request: Any, client_address: Any) -> None:
         if self._tls is not None:
             request = self._tls.wrap_socket(request, server_side=True)
-        with self.site.lock:
-            self.site.connections += 1
-            self.site.open_sockets.add(request)
+        with self._lock:
+            self.connections += 1
+            self._open.add(request)
         try:
             super().finish_request(request, client_address)
         finally:
-            with self.site.lock:
-                self.site.open_sockets.discard(request)
+            with self._lock:
+                self._open.discard(request)
             if self._tls is not None:
                 request.close()
 
@@ -118,14 +121,15 @@ class _Handler(BaseHTTPRequestHandler):
             headers[name.lower()] = f"{headers[name.lower()]}, {value}" if name.lower() in headers else value
         length = headers.get("content-length", "")
         body = self.rfile.read(int(length)) if length.isdigit() else b""
-        site = self.server.site
-        reply = site.answer(Received(method=self.command, path=path, query=query, headers=headers, body=body))
+        reply = self.server.answer(
+            Received(method=self.command, path=path, query=query, headers=headers, body=body)
+        )
         if reply.hang:
-            site.closing.wait()
+            self.server.closing.wait()
             self.close_connection = True
             return
         if reply.delay_s:
-            site.closing.wait(reply.delay_s)
+            self.server.closing.wait(reply.delay_s)
         if reply.raw is not None:
             self.close_connection = True
             self._write(reply.raw, reply.drip)
@@ -173,7 +177,7 @@ class _Handler(BaseHTTPRequestHandler):
         size, seconds = drip
         for at in range(0, len(data), size):
             self.wfile.write(data[at : at + size])
-            if self.server.site.closing.wait(seconds):
+            if self.server.closing.wait(seconds):
                 self.close_connection = True
                 return
 
