@@ -139,6 +139,14 @@ def test_words_of_neighbouring_elements_stay_apart():
     assert "OneTwo" not in text
 
 
+def test_comments_go_and_the_text_after_them_stays():
+    text = text_of(
+        "<p>Gate<!-- x --> four <!-- y -->is open.</p><!-- z --><p style='display:none'>SECRET</p>"
+    )
+    assert "Gate four is open." in text
+    assert "SECRET" not in text
+
+
 def test_markdown_signs_in_text_are_not_escaped():
     assert "keep_this_name and *stars* for $5" in text_of("<p>keep_this_name and *stars* for $5</p>")
 
@@ -417,6 +425,30 @@ def test_malformed_pages_do_not_raise(page):
     assert document is None or "words of the end" in document.text or "<" in page[:2]
 
 
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<style" * 100_000,
+        "<!--" * 100_000,
+        "<a" + "x" * 500_000,
+        "<div>" * 300 + "<a" + "x" * 500_000,
+        "<style>" + "@" * 300_000 + "</style><p>words of the end",
+        "<style>" + "@{a{}" * 60_000 + "</style><p>words of the end",
+        "<style>" + "a " * 150_000 + "</style><p>words of the end",
+        "<style>" + "/*" * 150_000 + "</style><p>words of the end",
+        "<p>" + " " * 500_000 + "words of the end",
+        "<p style='" + "(" * 300_000 + "'>words of the end",
+        "<p class='" + "ad " * 100_000 + "'>words of the end",
+        "<pre>" + "\n \t" * 100_000 + "words of the end</pre>",
+    ],
+)
+def test_hostile_runs_take_linear_time(page):
+    began = time.perf_counter()
+    extract(page)
+    extract(page, max_chars=100_000)
+    assert time.perf_counter() - began < 10  # a quadratic step would take minutes
+
+
 @pytest.mark.slow
 def test_five_megabytes_take_bounded_time():
     page = article("".join(f"<p>Reading {i}: {PROSE * 5}</p><ul><li>{i}</li></ul>" for i in range(4_000)))
@@ -430,6 +462,13 @@ def test_five_megabytes_take_bounded_time():
 def test_long_pages_are_cut_and_flagged():
     document = extract(article("<p>x</p>" + f"<p>{PROSE}</p>" * 100), max_chars=2_000)
     assert "truncated" in document.flags
+
+
+def test_style_sheets_do_not_use_up_the_length():
+    page = f"<title>Big</title><style>{'.c{color:#000}' * 1_000}</style><p>{PROSE}</p>"
+    document = extract(page, max_chars=2_000)
+    assert "keeper walked" in document.text
+    assert document.flags == ()
 
 
 def test_threads_do_not_disturb_each_other():

@@ -249,8 +249,9 @@ class _Segmenter:
 
 def _is_program(text: str) -> bool:
     """Script source that leaked out of its element: outside code, nobody writes like this."""
-    signs = sum(text.count(sign) for sign in "{}();=[]")
-    return len(text) > 40 and signs > 0.08 * len(text) and bool(_PROGRAM.search(text))
+    if len(text) <= 40 or not _PROGRAM.search(text):
+        return False
+    return sum(text.count(sign) for sign in "{}();=[]") > 0.08 * len(text)
 
 
 def _heading_level(element: Any) -> int:

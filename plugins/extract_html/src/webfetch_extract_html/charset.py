@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import re
 from collections.abc import Mapping
 
@@ -64,40 +65,41 @@ def decode(body: bytes, headers: Mapping[str, str] | None = None, content_type: 
         if body.startswith(bom):
             return body[len(bom) :].decode(encoding, "replace")
     declared = _declared(body, headers or {}, content_type)
-    if declared is None or declared in ("utf-8", "cp1252") or not _is_multi_byte(declared):
+    if not any(map(_is_multi_byte, declared[:1])):
         try:
             return body.decode("utf-8")
         except UnicodeDecodeError as error:
             # One damaged character in a long UTF-8 page does not make it another encoding.
-            if declared == "utf-8" or _mostly_utf8(body, error):
+            if _mostly_utf8(body, error) or declared == ["utf-8"]:
                 return body.decode("utf-8", "replace")
-    if declared is not None:
-        text = body.decode(declared, "replace")
-        if "\ufffd" not in text or text.count("\ufffd") * 200 < len(text):
+        declared = [encoding for encoding in declared if encoding != "utf-8"]
+    for encoding in declared:
+        text = body.decode(encoding, "replace")
+        if text.count("\ufffd") * 200 <= len(text):
             return text
-        try:
-            return body.decode("utf-8")
-        except UnicodeDecodeError:
-            return text
-    return body.decode(_detected(body), "replace")
+    with contextlib.suppress(UnicodeDecodeError):
+        return body.decode("utf-8")
+    return body.decode(declared[0] if declared else _detected(body), "replace")
 
 
-def _declared(body: bytes, headers: Mapping[str, str], content_type: str) -> str | None:
+def _declared(body: bytes, headers: Mapping[str, str], content_type: str) -> list[str]:
+    """What the header, the XML declaration and ``<meta>`` say, in this order, each encoding once."""
+    found: list[str | None] = []
     for value in (content_type, headers.get("content-type", "")):
-        if (match := _PARAMETER.search(value)) and (encoding := _known(match.group(1))):
-            return encoding
+        if match := _PARAMETER.search(value):
+            found.append(_known(match.group(1)))
     head = _COMMENT.sub(b"", body[:_HEAD_BYTES])
     for pattern in (_XML, _META):
-        if (found := pattern.search(head)) and (
-            encoding := _known(found.group(1).decode("ascii", "replace"))
+        if (declaration := pattern.search(head)) and (
+            encoding := _known(declaration.group(1).decode("ascii", "replace"))
         ):
             # A declaration that could be read as ASCII is not UTF-16.
-            return "utf-8" if encoding.startswith(("utf-16", "utf-32")) else encoding
+            found.append("utf-8" if encoding.startswith(("utf-16", "utf-32")) else encoding)
     if body[:1] == b"<" and body[1:2] == b"\0":
-        return "utf-16-le"
-    if body[:2] == b"\0<":
-        return "utf-16-be"
-    return None
+        found.append("utf-16-le")
+    elif body[:2] == b"\0<":
+        found.append("utf-16-be")
+    return list(dict.fromkeys(encoding for encoding in found if encoding))
 
 
 def _known(label: str) -> str | None:

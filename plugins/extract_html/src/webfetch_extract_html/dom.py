@@ -11,7 +11,14 @@ from lxml import html as lxml_html
 MAX_DEPTH = 200
 """Deeper elements are unwrapped: libxml2 stops reading at 2,048 levels, and other tools recurse."""
 
-_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]*)([^<>]*)>")
+_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]*+)([^<>]*+)>")
+_BULK = re.compile(r"<script\b|<style\b|<svg\b|<!--", re.I)
+_BULK_ENDS = {
+    "<script": re.compile(r"</script[^>]*>", re.I),
+    "<style": re.compile(r"</style[^>]*>", re.I),
+    "<svg": re.compile(r"</svg[^>]*>", re.I),
+    "<!--": re.compile("-->"),
+}
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _VOID_TAGS = "area base br col embed hr img input link meta param source track wbr"
 _VOID = frozenset(_VOID_TAGS.split())
@@ -24,6 +31,29 @@ def parse(text: str) -> Any | None:
     if root is None or _depth_exceeds(root, MAX_DEPTH):
         root = _parse(_flattened(text))
     return root
+
+
+def without_bulk(text: str) -> str:
+    """The source without style sheets, scripts, drawings and comments: these go first when it is too long."""
+    parts: list[str] = []
+    position = 0
+    unclosed: set[str] = set()  # looked for once: a million opening tags must not mean a million searches
+    for match in _BULK.finditer(text):
+        name = match.group().lower()
+        if match.start() < position or name in unclosed:
+            continue
+        closing = _BULK_ENDS[name].search(text, match.end())
+        if closing is None:
+            unclosed.add(name)
+            continue
+        parts.append(text[position : match.start()])
+        position = closing.end()
+    return "".join([*parts, text[position:]])
+
+
+def strip_comments(root: Any) -> None:
+    """Remove comments and processing instructions; the text after them stays."""
+    etree.strip_tags(root, etree.Comment, etree.ProcessingInstruction)
 
 
 def _parse(text: str) -> Any | None:

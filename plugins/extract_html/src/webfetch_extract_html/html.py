@@ -35,6 +35,8 @@ class HtmlExtractor:
         text = charset.decode(page.body, page.headers, page.content_type)
         flags: list[str] = []
         if len(text) > self._settings.max_chars:
+            text = dom.without_bulk(text)
+        if len(text) > self._settings.max_chars:
             text = text[: self._settings.max_chars]
             flags.append("truncated")
         root = dom.parse(text)
@@ -58,6 +60,7 @@ class HtmlExtractor:
 
     def _content(self, root: Any, base: str, head: Head, flags: list[str]) -> _Content:
         hidden.place_streamed(root)
+        dom.strip_comments(root)
         seen = copy.deepcopy(root)
         _, had_words = hidden.remove_hidden(seen)
         blocks = segment(seen, base=base, links=self._settings.links_in_text)

@@ -93,6 +93,8 @@ class InlineText:
                 self.separate()
 
     def take(self) -> str:
+        if not self._parts:
+            return ""
         text = _SPACES.sub(" ", "".join(self._parts)).replace("\x1f", " ").replace(_BREAK, "\n")
         self._parts.clear()
         self._last = ""

@@ -47,6 +47,9 @@ ENOUGH, FLOOR, LEFT_OVER = 0.6, 0.4, 0.1
 """Shares of the content-like words; measured on pages of seven types by word F1 of the kept text."""
 
 _GAP = 6
+_FEW = 8
+_MANY = 20_000
+"""Blocks beyond which a page is a list or a dump, and other tools take tens of seconds."""
 
 Step = Callable[[PageView], Selection | None]
 
@@ -205,7 +208,7 @@ def choose(view: PageView, steps: Sequence[Step]) -> tuple[Selection, str]:
     everything = visible_step(view)
     total = _size(view, everything) or 1
     best: tuple[float, Selection, str] = (0.0, everything, "visible")
-    for step in steps:
+    for step in steps if len(view.blocks) <= _MANY else ():
         selection = step(view)
         if selection is None:
             continue
@@ -219,7 +222,7 @@ def choose(view: PageView, steps: Sequence[Step]) -> tuple[Selection, str]:
     if share < FLOOR:
         return everything, "visible"
     either = [one or other for one, other in zip(selection, everything, strict=True)]
-    if _size(view, either) - _size(view, selection) <= LEFT_OVER * total:
+    if _size(view, either) - _size(view, selection) <= max(LEFT_OVER * total, _FEW):
         return either, name
     return selection, name
 

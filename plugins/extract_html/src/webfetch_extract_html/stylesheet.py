@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from attrs import frozen
@@ -10,9 +11,6 @@ from attrs import frozen
 from .hiding import declarations, hides
 
 _MAX_CHARS = 300_000
-_COMMENT = re.compile(r"/\*.*?\*/", re.S)
-_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
-_AT_BLOCK = re.compile(r"@[^{};]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}")
 _SIMPLE = re.compile(r"([a-z][a-z0-9]*)?([.#])([\w-]+)\Z", re.I)
 _NAME = re.compile(r"[.#]([\w-]+)")
 
@@ -45,7 +43,7 @@ def hidden_names(root: Any) -> HiddenNames:
         return HiddenNames()
     hidden: dict[tuple[str, str], set[str]] = {}
     shown: set[str] = set()
-    for selectors, body in _RULE.findall(_AT_BLOCK.sub("", _COMMENT.sub("", sheets))):
+    for selectors, body in _rules(sheets):
         hiding = hides(declarations(body))
         for selector in selectors.split(","):
             simple = _SIMPLE.match(selector.strip())
@@ -64,3 +62,22 @@ def hidden_names(root: Any) -> HiddenNames:
         if name not in shown and name not in mentioned:
             found[sign].update((tag, name) for tag in tags)
     return HiddenNames(frozenset(found["."]), frozenset(found["#"]))
+
+
+def _rules(sheet: str) -> Iterator[tuple[str, str]]:
+    """Selectors and declarations of the rules outside at-rules. One pass over the braces."""
+    sheet = "".join(
+        part.partition("*/")[2] if number else part for number, part in enumerate(sheet.split("/*"))
+    )
+    depth, position, prelude = 0, 0, ""
+    for brace in re.finditer(r"[{}]", sheet):
+        text = sheet[position : brace.start()]
+        position = brace.end()
+        if brace.group() == "{":
+            if depth == 0:
+                prelude = text.rpartition(";")[2].strip()
+            depth += 1
+            continue
+        if depth == 1 and not prelude.startswith("@"):
+            yield prelude, text
+        depth = max(depth - 1, 0)

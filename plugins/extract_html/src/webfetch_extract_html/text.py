@@ -11,7 +11,7 @@ from . import charset, invisible
 from .feeds import read_xml
 from .settings import ExtractHtmlSettings
 
-_MARKDOWN_TITLE = re.compile(r"^#\s+(\S.*?)(?:\s+#+)?\s*$", re.M)
+_MARKDOWN_TITLE = re.compile(r"^#[ \t]+(.{1,300})$", re.M)
 _FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\n", re.S)
 
 
@@ -70,5 +70,5 @@ def _titled(text: str) -> tuple[str, str]:
         title = found.group(1) if found else ""
         text = text[matter.end() :]
     if not title and (heading := _MARKDOWN_TITLE.search(text[:10_000])):
-        title = heading.group(1)
+        title = heading.group(1).strip().rstrip("#").strip()
     return title, text
