@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from webfetch_search_local.locks import exclusive
 from webfetch_search_local.manifest import load
+from webfetch_search_local.settings import LocalSettings
 
 from webfetch_core.api import CacheError, ConfigError, Document
 
@@ -97,6 +98,15 @@ def test_what_is_skipped_is_told_and_tried_again(bench: Any) -> None:
     bench.context.extract = lambda page: Document(url=page.url, text="zymurgy", title="Paper")
     assert bench.index_json("refresh")["indexes"][0]["added"] == 1
     assert [hit.title for hit in bench.search("zymurgy")] == ["Paper"]
+
+
+def test_the_settings_hold_for_the_command(bench: Any) -> None:
+    bench.write("a.md", "x")
+    bench.write("b.foo", "y")
+    bench.context.settings = LocalSettings(extensions=(".foo",))
+    bench.index("add", str(bench.docs))
+    assert bench.found("y") == ["b.foo"]
+    assert bench.found("x") == []
 
 
 def test_a_file_that_no_longer_reads_leaves_the_index(bench: Any) -> None:

@@ -47,6 +47,22 @@ def test_a_damaged_index_is_set_aside_and_made_anew(kept: Any, pattern: str, how
     assert any(aside.iterdir())
 
 
+def test_damage_that_opening_does_not_see_is_found_by_the_search(kept: Any, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "b.md").write_text("zymurgy")
+    kept.index("add", str(other))
+    (file,) = (kept.data / "docs" / "store-1").glob("*.store")
+    data = bytearray(file.read_bytes())
+    data[:8] = b"\xff" * 8  # the block of documents; the footer stays whole
+    file.write_bytes(data)
+    with pytest.raises(CacheError, match=r"index 'docs' is damaged.*docs.corrupt-1.*refresh docs"):
+        kept.search("zymurgy")
+    assert kept.found("zymurgy") == ["b.md"]
+    kept.index("refresh")
+    assert sorted(kept.found("zymurgy")) == ["a.md", "b.md"]
+
+
 def test_a_second_damage_gets_its_own_name(kept: Any) -> None:
     for number in (1, 2):
         damage(next((kept.data / "docs").glob("store-*")), "meta.json", "half")

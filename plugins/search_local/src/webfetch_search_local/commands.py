@@ -63,10 +63,8 @@ def run(args: Namespace, context: PluginContext, out: TextIO) -> int:
 
 
 def _upkeep(context: PluginContext) -> tuple[Library, Upkeep]:
-    given = getattr(context, "settings", None)
-    settings = given if isinstance(given, LocalSettings) else LocalSettings()
     library = Library(lambda: context.data_dir)
-    return library, Upkeep(library, settings, context.extract)
+    return library, Upkeep(library, context.settings or LocalSettings(), context.extract)
 
 
 def _add(args: Namespace, context: PluginContext, out: TextIO) -> int:

@@ -108,9 +108,8 @@ class LocalSearch:
                 candidates += _candidates(index, view, by_stem, statistics, wanted, request)
             hits = _hits(candidates, worths(statistics, wanted), request.limit)
         except StoreDamaged as exc:
-            raise CacheError(
-                f"an index cannot be read: {exc}", fix="run `webfetch index list` to see which"
-            ) from exc
+            culprit = next(index for index in indexes if index.store.place == exc.place)
+            raise self._library.damaged(culprit.manifest, exc) from exc
         if not hits:
             self._explain_nothing(indexes)
         return hits

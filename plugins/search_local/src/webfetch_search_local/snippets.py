@@ -80,6 +80,7 @@ def _places(text: str, weights: Mapping[str, float]) -> Iterator[tuple[int, int,
     if len(lowered) != len(text):
         lowered = "".join(low if len(low := char.lower()) == 1 else char for char in text)
     found = False
+    stem_of: dict[str, str] = {}
     for stem in weights:
         # The last letter may be the stemmer's: citi for cities and city, hope for hoping.
         opening = stem[:-1] if len(stem) > 3 and stem.isascii() and stem[-1] in "eiy" else stem
@@ -93,8 +94,10 @@ def _places(text: str, weights: Mapping[str, float]) -> Iterator[tuple[int, int,
                 found = True
                 yield place, place + len(stem), stem
             elif (place == 0 or not text[place - 1].isalnum()) and (word := word_at(text, place)):
-                terms = [term for term, _, _ in spans(word) if term]
-                if terms and stems(terms)[0] == stem:
+                if word not in stem_of:
+                    terms = [term for term, _, _ in spans(word) if term]
+                    stem_of[word] = stems(terms[:1])[0] if terms else ""
+                if stem_of[word] == stem:
                     found = True
                     yield place, place + len(word), stem
     if not found:

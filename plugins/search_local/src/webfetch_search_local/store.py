@@ -30,7 +30,11 @@ class StoreBusy(Exception):
 
 
 class StoreDamaged(Exception):
-    """The files of the index cannot be read as an index."""
+    """The files of the index in ``place`` (None: in memory) cannot be read as an index."""
+
+    def __init__(self, message: str, place: Path | None = None) -> None:
+        super().__init__(message)
+        self.place = place
 
 
 @frozen(kw_only=True)
@@ -67,26 +71,27 @@ def stems(terms: Sequence[str]) -> list[str]:
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def _translated(place: Path | None = None) -> Iterator[None]:
     """Turn what tantivy raises into ours. A panic of the Rust side is a BaseException."""
     try:
         yield
     except (ValueError, OSError) as exc:
         if "LockBusy" in str(exc):
             raise StoreBusy(str(exc)) from exc
-        raise StoreDamaged(str(exc)) from exc
+        raise StoreDamaged(str(exc), place) from exc
     except BaseException as exc:
         if type(exc).__name__ != "PanicException":
             raise
-        raise StoreDamaged(f"the index library gave up: {exc}") from exc
+        raise StoreDamaged(f"the index library gave up: {exc}", place) from exc
 
 
 class Store:
     """One full-text index. Searching is thread-safe; see :class:`Writer` for changing it."""
 
-    def __init__(self, index: Any) -> None:
+    def __init__(self, index: Any, place: Path | None = None) -> None:
         self._index = index
-        with _translated():
+        self.place = place
+        with _translated(place):
             index.register_tokenizer(_ANALYZER, _analyzer())
             index.config_reader("manual")
             index.reload()
@@ -104,7 +109,7 @@ class Store:
         from tantivy import Index
 
         with _translated():
-            return cls(Index(_schema(), path=str(folder), reuse=False))
+            return cls(Index(_schema(), path=str(folder), reuse=False), folder)
 
     @classmethod
     def open(cls, folder: Path) -> Store:
@@ -116,7 +121,7 @@ class Store:
         from tantivy import Index
 
         with _translated():
-            return cls(Index.open(str(folder)))
+            return cls(Index.open(str(folder)), folder)
 
     @staticmethod
     def is_compatible(folder: Path) -> bool:
@@ -131,25 +136,26 @@ class Store:
 
     def reload(self) -> None:
         """See what was committed since."""
-        with _translated():
+        with _translated(self.place):
             self._index.reload()
 
     def writer(self) -> Writer:
         """The one writer. Raises StoreBusy when another process or thread has it."""
-        with _translated():
+        with _translated(self.place):
             return Writer(self, self._index.writer(_HEAP_BYTES, 1))
 
     def view(self) -> View:
         """The documents as they are now, for one search."""
-        with _translated():
-            return View(self._index.searcher())
+        with _translated(self.place):
+            return View(self._index.searcher(), self.place)
 
 
 class View:
     """One consistent state of a store, whatever is committed meanwhile."""
 
-    def __init__(self, searcher: Any) -> None:
+    def __init__(self, searcher: Any, place: Path | None = None) -> None:
         self._searcher = searcher
+        self._place = place
 
     @property
     def count(self) -> int:
@@ -158,7 +164,7 @@ class View:
 
     def frequencies(self, stem: str) -> dict[str, int]:
         """Return in how many documents each field holds ``stem``."""
-        with _translated():
+        with _translated(self._place):
             return {name: int(self._searcher.doc_freq(name, stem)) for name in BOOSTS}
 
     def search(self, weights: Mapping[str, Mapping[str, float]], limit: int) -> list[Found]:
@@ -193,7 +199,7 @@ class View:
         return {found.key for found in self._run(query, len(keys))}
 
     def _run(self, query: Any, limit: int) -> list[Found]:
-        with _translated():
+        with _translated(self._place):
             hits = self._searcher.search(query, limit, False).hits
             keys = self._searcher.fast_field_values("key", [address for _, address in hits])
         return [Found(key=int(key), score=float(score)) for key, (score, _) in zip(keys, hits, strict=True)]
@@ -202,7 +208,7 @@ class View:
         """Return the stored title, text and date of a document."""
         from tantivy import Query
 
-        with _translated():
+        with _translated(self._place):
             hits = self._searcher.search(Query.term_query(_schema(), "key", key, "basic"), 1, False).hits
             if not hits:
                 return None
