@@ -14,9 +14,9 @@ MAX_DEPTH = 200
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]*+)([^<>]*+)>")
 _BULK = re.compile(r"<script\b|<style\b|<svg\b|<!--", re.I)
 _BULK_ENDS = {
-    "<script": re.compile(r"</script[^>]*>", re.I),
-    "<style": re.compile(r"</style[^>]*>", re.I),
-    "<svg": re.compile(r"</svg[^>]*>", re.I),
+    "<script": re.compile(r"</script[^<>]*>", re.I),
+    "<style": re.compile(r"</style[^<>]*>", re.I),
+    "<svg": re.compile(r"</svg[^<>]*>", re.I),
     "<!--": re.compile("-->"),
 }
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
