@@ -80,6 +80,7 @@ def _written(chunks: Sequence[Chunk], placed: Sequence[Placed], kept: set[int]) 
 
 
 def _cut(text: str, limit: int) -> str:
+    text = text.strip()
     if len(text) <= limit:
         return text
     blank = text.rfind(" ", 0, limit + 1)
