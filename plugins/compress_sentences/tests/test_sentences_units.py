@@ -70,8 +70,8 @@ def test_an_item_runs_on_only_in_lower_case() -> None:
 
 
 def test_code_is_one_unit_and_keeps_its_lines() -> None:
-    fenced = "Run it:\n\n```sh\ncd  /tmp\n\nls. Then\n```\nDone."
-    assert texts(fenced) == ["Run it:", "```sh\ncd  /tmp\n\nls. Then\n```", "Done."]
+    fenced = "Run it:\n\n```sh\ncd  /srv\n\nls. Then\n```\nDone."
+    assert texts(fenced) == ["Run it:", "```sh\ncd  /srv\n\nls. Then\n```", "Done."]
     indented = "Run it:\n\n    for x in y:\n        print(x)\n\nDone."
     assert texts(indented) == ["Run it:", "    for x in y:\n        print(x)", "Done."]
     assert texts("```\nnever closed\nat all") == ["```\nnever closed\nat all"]
