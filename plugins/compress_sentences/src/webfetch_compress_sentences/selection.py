@@ -14,7 +14,7 @@ from .units import Kind
 FLOOR = 6.0
 """A unit this far below the best is left out though it would fit: it is filling, not evidence.
 
-On 597 held-out results this saves 12 % of the tokens at 1,100 characters and loses no answer.
+Chosen on 597 development results: 12 % fewer tokens at 1,100 characters, no answer lost there.
 """
 
 _MAX_ANTECEDENTS = 3
