@@ -41,8 +41,17 @@ def chosen_engines(host: Host, options: SearchOptions) -> tuple[Handle, ...]:
         handles = handles[:1]
     if handles:
         return handles
+    if not host.settings.search:
+        raise AllEnginesFailed(
+            "the setting search is an empty list", fix='set it to "auto", or name the engines to ask'
+        )
     off = [
-        Attempt(stage="search", provider=e.name, outcome="not_configured", reason=e.reason)
+        Attempt(
+            stage="search",
+            provider=e.name,
+            outcome="not_configured" if e.state == "off" else "config",
+            reason=e.reason,
+        )
         for e in host.catalog.entries("search")
     ]
     listed = "; ".join(f"{a.provider}: {a.reason}" for a in off)
