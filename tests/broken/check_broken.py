@@ -112,8 +112,8 @@ def check_command_line(home: str) -> Iterator[str]:
     environ = {**os.environ, "WEBFETCH_HOME": home}
     for arguments in (["plugins"], ["plugins", "--json"]):
         run = subprocess.run(
-            [sys.executable, "-m", "webfetch_core", *arguments], env=environ, cwd=home, capture_output=True, text=True,
-            timeout=120, check=False,
+            [sys.executable, "-m", "webfetch_core", *arguments],
+            env=environ, cwd=home, capture_output=True, text=True, timeout=120, check=False,
         )  # fmt: skip
         where = f"webfetch {' '.join(arguments)}"
         if run.returncode != 0 or "Traceback" in run.stderr:

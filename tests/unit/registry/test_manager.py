@@ -106,9 +106,12 @@ def test_one_that_raises_does_not_stop_the_next(error: BaseException) -> None:
 
 def test_one_that_hangs_does_not_stop_the_next() -> None:
     release = threading.Event()
+
+    def hanging() -> None:
+        release.wait(10)
+
     manager = registered(
-        ("a_bad", Module(webfetch_rankers=lambda: release.wait())),
-        ("b_good", Module(webfetch_rankers=lambda: [])),
+        ("a_bad", Module(webfetch_rankers=hanging)), ("b_good", Module(webfetch_rankers=lambda: []))
     )
     bad, good = manager.ask_each("webfetch_rankers")
     release.set()
