@@ -145,7 +145,8 @@ class Gathering:
             failures=self._failures,
             answered=bool(self._answers),
             pending_engines=pending,
-            partial=not complete,
+            # An engine's own time limit may end a moment before ours: left behind is left behind.
+            partial=not complete or any(error.kind == "timeout" for error in self._failures.values()),
         )
 
     def _name_left_behind(self, engines_pending: Sequence[str]) -> None:
