@@ -17,7 +17,7 @@ from webfetch_cache_lmdb.cache import LmdbCache
 from webfetch_cache_lmdb.settings import LmdbSettings
 
 from webfetch_core.api import CacheError
-from webfetch_core.log import get_logger
+from webfetch_core.testing import FakeContext
 
 MB = 1 << 20
 PRELUDE = """
@@ -26,11 +26,11 @@ from pathlib import Path
 from webfetch_cache_lmdb.cache import LmdbCache
 from webfetch_cache_lmdb.settings import LmdbSettings
 from webfetch_core.api import CacheError
-from webfetch_core.log import get_logger
+from webfetch_core.testing import FakeContext
 def value(key, n): return key * 40 + random.Random(n).randbytes(8_000)
 cache = None
 def opened(path, **settings):
-    return LmdbCache(Path(path), LmdbSettings(**settings), log=get_logger("test"))
+    return LmdbCache(Path(path), LmdbSettings(**settings), log=FakeContext("test").log)
 """
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
@@ -43,7 +43,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def cache(path: Path) -> Iterator[LmdbCache]:
-    made = LmdbCache(path, LmdbSettings(max_bytes=256 * MB), log=get_logger("test"))
+    made = LmdbCache(path, LmdbSettings(max_bytes=256 * MB), log=FakeContext("test").log)
     yield made
     made.close()
 
@@ -124,7 +124,7 @@ def test_a_killed_writer_loses_nothing_it_stored(path: Path) -> None:
         told, _ = process.communicate(timeout=30)
         lines = told.split("\n")[:-1]
         done = int(lines[-1]) + 1 if lines else done + 10 + 3 * turn
-        with_rows = LmdbCache(path, LmdbSettings(), log=get_logger("test"))
+        with_rows = LmdbCache(path, LmdbSettings(), log=FakeContext("test").log)
         for n in range(done):
             key = b"%d" % n
             assert with_rows.get("pages", key) == key * 40 + random.Random(n).randbytes(8_000)
@@ -146,7 +146,7 @@ def test_a_killed_reader_does_not_hold_space(path: Path) -> None:
     assert process.stdout is not None and process.stdout.readline() == "reading\n"
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=30)
-    cache = LmdbCache(path, LmdbSettings(max_bytes=2 * MB, durable=False), log=get_logger("test"))
+    cache = LmdbCache(path, LmdbSettings(max_bytes=2 * MB, durable=False), log=FakeContext("test").log)
     for n in range(500):
         cache.put("pages", b"%d" % (n % 50), random.Random(n).randbytes(8_000))
     cache.close()
@@ -235,7 +235,7 @@ def test_a_full_disk_is_an_error_with_its_fix_and_loses_nothing(path: Path) -> N
         )
     )
     assert "max_bytes" in out
-    cache = LmdbCache(path, LmdbSettings(), log=get_logger("test"))
+    cache = LmdbCache(path, LmdbSettings(), log=FakeContext("test").log)
     assert cache.get("pages", b"k") == b"v"
     cache.close()
 
@@ -255,7 +255,7 @@ def test_two_processes_set_a_bad_file_aside_once(path: Path) -> None:
     assert [p.name for p in path.parent.glob("*.corrupt-*") if not p.name.endswith("-lock")] == [
         "cache.lmdb.corrupt-1"
     ]
-    cache = LmdbCache(path, LmdbSettings(), log=get_logger("test"))
+    cache = LmdbCache(path, LmdbSettings(), log=FakeContext("test").log)
     assert len(list(cache.scan("pages"))) == 2
     cache.close()
 
