@@ -125,6 +125,8 @@ def ask(
 
     def in_turn() -> None:
         for handle in handles:
+            if deadline.expired():
+                return
             hits = one(handle, deadline.within(host.settings.engine_timeout_s))
             if hits and wanted(hits, options):
                 return
