@@ -104,9 +104,9 @@ class Settings:
     llm: Selection = "auto"
 
     limit: int = field(default=10, validator=[ge(1), le(100)])
-    deadline_s: float = field(default=8.0, validator=gt(0))
-    engine_timeout_s: float = field(default=4.0, validator=gt(0))
-    fetch_timeout_s: float = field(default=10.0, validator=gt(0))
+    deadline_s: float = field(default=8.0, validator=[gt(0), le(_DAY)])
+    engine_timeout_s: float = field(default=4.0, validator=[gt(0), le(_DAY)])
+    fetch_timeout_s: float = field(default=10.0, validator=[gt(0), le(_DAY)])
     fetch_workers: int = field(default=8, validator=ge(1))
     extract_workers: int = field(default=2, validator=ge(0))
     strict_plugins: bool = False

@@ -81,7 +81,8 @@ def _nest(values: Mapping[str, Any]) -> dict[str, Any]:
             if not isinstance(step, dict):
                 raise ConfigError(f"{dotted}: {parent} is a value, not a table")
             here = step
-        here[last] = value
+        if value != {} or not isinstance(here.get(last), dict):  # an empty table takes nothing away
+            here[last] = value
     return nested
 
 
@@ -170,8 +171,9 @@ def structure(
 
 
 def _told_by(problem: str, origins: Mapping[str, str]) -> str:
-    origin = origins.get(problem.split(":", 1)[0])
-    return f" [{origin}]" if origin else ""
+    key = problem.split(":", 1)[0]
+    told = [origin for name, origin in origins.items() if f"{name}.".startswith(f"{key}.")]
+    return f" [{', '.join(dict.fromkeys(told))}]" if told else ""
 
 
 def _unknown(cls: type, table: Mapping[str, Any], path: str) -> Iterator[str]:
@@ -226,11 +228,14 @@ def _converter() -> Any:
         listed = next(a for a in get_args(hint) if get_origin(a) is tuple)
         return made.structure(value, listed)
 
+    def table_hook(value: Any, _: Any) -> Any:
+        if not isinstance(value, Mapping):
+            raise TypeError(f"expected a table, got {value!r}")
+        return dict(value)
+
     made.register_structure_hook_func(is_list, list_hook)
     made.register_structure_hook_func(is_choice, choice_hook)
-    made.register_structure_hook_func(
-        lambda hint: get_origin(hint) in _MAPPINGS, lambda value, _: dict(value)
-    )
+    made.register_structure_hook_func(lambda hint: get_origin(hint) in _MAPPINGS, table_hook)
     return made
 
 
