@@ -8,6 +8,7 @@ when the first line is logged.
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 
@@ -38,7 +39,7 @@ def _wrap(name: str, initial: dict[str, Any]) -> Any:
             structlog.stdlib.filter_by_level,
             structlog.stdlib.PositionalArgumentsFormatter(),
             structlog.processors.StackInfoRenderer(),
-            structlog.stdlib.render_to_log_kwargs,
+            _to_stdlib,
         ],
         wrapper_class=structlog.stdlib.BoundLogger,
         context_class=dict,
@@ -46,6 +47,18 @@ def _wrap(name: str, initial: dict[str, Any]) -> Any:
     )
 
 
+def _to_stdlib(logger: Any, method: str, line: MutableMapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments of the standard library's logger: the facts are in the message, for people, and
+    on the record, for machines, there with a ``_`` behind names that a record has itself."""
+    kept = {name: line.pop(name) for name in _PASSED_ON if name in line}
+    message = str(line.pop("event", ""))
+    told = " ".join([message, *(f"{name}={value}" for name, value in line.items())])
+    extra = {f"{name}_" if name in _RESERVED else name: value for name, value in line.items()}
+    return {"msg": told, "extra": extra, **kept}
+
+
+_PASSED_ON = ("exc_info", "stack_info", "stacklevel")
+_RESERVED = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
 _NULL = logging.NullHandler()
 
 
