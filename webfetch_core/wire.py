@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .models import SCHEMA_VERSION
+from .models import SCHEMA_VERSION, Freshness, ProvenanceKind
 
 if TYPE_CHECKING:
     from cattrs import Converter
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @cache
 def converter() -> Converter:
-    """The shared converter: tuples as lists, bytes as base64, enums by value."""
+    """The shared converter: tuples as lists, bytes as base85, enums by value."""
     from cattrs.preconf.json import make_converter
 
     made = make_converter()
@@ -28,6 +28,8 @@ def converter() -> Converter:
     made.register_structure_hook_func(
         lambda t: getattr(t, "__origin__", None) is Mapping, lambda value, _: dict(value)
     )
+    for kind in (Freshness, ProvenanceKind):
+        made.register_unstructure_hook(kind, lambda member: member.value)
     return made
 
 
