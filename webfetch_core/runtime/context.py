@@ -88,7 +88,7 @@ class HostContext:
         store = self._host.store()
         if store is None:
             raise NotConfigured("no cache is in use")
-        return Space(store, space if space in SHARED_SPACES else f"plugin-{self.plugin}-{space}")
+        return Space(store, space if space in SHARED_SPACES else f"{self.plugin}.{space}")
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
         return self._host.embed(texts)
