@@ -31,9 +31,15 @@ class Tasks:
             except BaseException as exc:
                 _log.error("task.failed", task=name, exc_info=exc)
             finally:
-                with self._lock:
-                    self._running -= 1
+                self._count(-1)
 
+        self._count(1)
+        try:
+            threading.Thread(target=body, name=f"webfetch-{name}", daemon=True).start()
+        except BaseException:
+            self._count(-1)
+            raise
+
+    def _count(self, by: int) -> None:
         with self._lock:
-            self._running += 1
-        threading.Thread(target=body, name=f"webfetch-{name}", daemon=True).start()
+            self._running += by
