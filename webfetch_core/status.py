@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +16,8 @@ from .registry.report import STAGES, CheckReport, PluginReport, ProviderReport, 
 from .runtime.breaker import BreakerState
 from .runtime.host import Host
 from .settings import Settings
+
+_SECRET = re.compile(r"key\Z|token|secret|passw|credential|cookie|\bauth", re.IGNORECASE)
 
 NEEDED = {
     "search": "pip install webfetch-search-ddg, or webfetch-search-local for your own files",
@@ -74,9 +77,10 @@ def plugin_reports(host: Host) -> tuple[PluginReport, ...]:
 
 
 def setting_reports(settings: Settings) -> Iterator[SettingReport]:
-    """Every setting with its value and origin."""
+    """Every setting with its value and origin; of what looks like a secret, only that it is set."""
     for key, value in _flat(attrs.asdict(settings, filter=lambda a, _: a.name != "origins")):
-        yield SettingReport(key=key, value=value, origin=settings.origins.get(key, "default"))
+        shown = "(set)" if value and _SECRET.search(key.rpartition(".")[2]) else value
+        yield SettingReport(key=key, value=shown, origin=settings.origins.get(key, "default"))
 
 
 def _flat(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
