@@ -26,7 +26,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    return True if collection_path == CASES and not config.getoption("cases") else None
+    inside = CASES in (collection_path, *collection_path.parents)
+    return True if inside and not config.getoption("cases") else None
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
