@@ -112,7 +112,11 @@ class Document:
 
 @frozen(kw_only=True)
 class Chunk:
-    """A passage of a document: ``text == document.text[start:end]`` at the time of chunking."""
+    """A passage of a document, at ``document.text[start:end]``; only white space lies between passages.
+
+    One that begins inside a table has the table's header rows in front, which ``start`` and ``end``
+    leave out. Lone surrogates are U+FFFD in ``text``.
+    """
 
     text: str
     url: str

@@ -65,7 +65,9 @@ class RankingSettings:
     use_biencoder: bool = True
     use_crossencoder: bool = True
     fusion: str = field(default="rrf", validator=in_(("rrf", "zscore")))
-    per_source: int = field(default=3, validator=ge(1))
+    per_source: int = field(default=4, validator=ge(1))
+    context: int = field(default=1, validator=ge(0))
+    excerpt_chars: int = field(default=1_600, validator=ge(100))
     near_duplicate: float = field(default=0.85, validator=[gt(0), le(1)])
 
 

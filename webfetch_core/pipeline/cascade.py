@@ -41,11 +41,22 @@ def steps_for(
     return (Step(kinds=first, keep=max(shortlist, keep)), *second)
 
 
-def run(steps: Sequence[Step], passages: Sequence[str], score: Score, *, fusion: str = "rrf") -> Ranking:
+def run(
+    steps: Sequence[Step],
+    passages: Sequence[str],
+    score: Score,
+    *,
+    fusion: str = "rrf",
+    prior: Sequence[float] | None = None,
+) -> Ranking:
     """Rank ``passages``. A step without any scorer is passed over and named as lost.
 
     Either signal of a fused step keeps a passage alive: both see the whole list. Ties keep the
     order in which the passages were given, so the result is deterministic.
+
+    Args:
+        prior: a positive factor for each passage, which the first step that runs multiplies its
+            scores by (how well the engines ranked the page). Later steps judge by themselves.
     """
     alive = list(range(len(passages)))
     scores: dict[int, float] = dict.fromkeys(alive, 0.0)
@@ -68,6 +79,9 @@ def run(steps: Sequence[Step], passages: Sequence[str], score: Score, *, fusion:
         if not signals:
             continue
         fused = _fuse(signals, fusion)
+        if prior is not None and min(fused) >= 0:  # a factor would turn the order of negative scores round
+            fused = [value * prior[i] for i, value in zip(alive, fused, strict=True)]
+        prior = None
         order = sorted(range(len(alive)), key=lambda place: (-fused[place], alive[place]))[: step.keep]
         scores = {alive[place]: fused[place] for place in order}
         alive = [alive[place] for place in order]

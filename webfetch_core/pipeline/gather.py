@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from attrs import define, frozen
+from attrs import define, evolve, frozen
 
 from ..errors import WebfetchError
 from ..models import Chunk, Document, FailedUrl, Freshness, SearchHit
@@ -31,6 +31,8 @@ from .urls import canonical
 
 ENOUGH = 0.8
 """Share of the wanted pages whose arrival ends the wait."""
+BEST = 3
+"""The top hits, whose pages are waited for as long as the window is open."""
 WINDOW_S = 1.2
 """How long after the first page the others are waited for."""
 
@@ -62,6 +64,10 @@ class Gathered:
     """Whether any engine did."""
     pending_engines: tuple[str, ...] = ()
     partial: bool = False
+
+    def texts(self) -> dict[str, str]:
+        """The text of every page that arrived, by the URL of its hit."""
+        return {s.hit.url: s.document.text for s in self.pages.values() if s.document is not None}
 
     def failed_urls(self) -> tuple[FailedUrl, ...]:
         """Pages that gave nothing, by rank of their hits; those still loading are ``pending``."""
@@ -135,7 +141,7 @@ class Gathering:
                 self._engine_answered(name, value, error)
             else:
                 self._page_arrived(name, value, error)
-        complete = self._enough()
+        complete = self._enough() or (not self._awaits_any() and self._most_arrived())
         pending = tuple(h.name for h in self._handles if self._awaits(h.name) and self._was_asked(h.name))
         self._judge_engines()
         self._name_left_behind(pending)
@@ -248,6 +254,8 @@ class Gathering:
             document = self._loader.load(
                 hit.url, policy, scope=self._scope, deadline=self._host.deadline(settings.fetch_timeout_s)
             )
+            # The address that is cited is the one that was found, whatever spelling was cached.
+            document = evolve(document, url=hit.url)
             chunks = chunk(document, chars=settings.chunk.chars, overlap=settings.chunk.overlap)
             self._work_ahead(chunks)
         except WebfetchError as exc:
@@ -283,15 +291,24 @@ class Gathering:
         return not (self._host.settings.search_mode == "fallback" and any(self._answers.values()))
 
     def _enough(self) -> bool:
-        if any(self._awaits(h.name) for h in self._handles):
+        if self._awaits_any():
             return False
-        if not self._hits:
-            return True
+        if self._most_arrived():
+            return not self._awaits_best()
+        return all(s.settled for s in self._pages.values()) and not self._more_to_try()
+
+    def _awaits_any(self) -> bool:
+        return any(self._awaits(h.name) for h in self._handles)
+
+    def _most_arrived(self) -> bool:
         wanted = min(self._options.limit, len(self._hits))
         arrived = sum(1 for s in self._pages.values() if s.document is not None)
-        if arrived >= math.ceil(ENOUGH * wanted):
-            return True
-        return all(s.settled for s in self._pages.values()) and not self._more_to_try()
+        return arrived >= math.ceil(ENOUGH * wanted)
+
+    def _awaits_best(self) -> bool:
+        """Whether a page at the very top is still loading: the answer is likelier there than anywhere."""
+        keys = (canonical(hit.url) for hit in self._hits[:BEST])
+        return any(key in self._pages and not self._pages[key].settled for key in keys)
 
     def _more_to_try(self) -> bool:
         if len(self._pages) >= TRIES_PER_PAGE * self._options.limit:

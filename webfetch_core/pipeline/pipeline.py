@@ -25,6 +25,8 @@ from .request import SearchOptions, classify
 from .selection import select
 from .urls import canonical
 
+PAGE_PRIOR = 0.1
+"""How much a page's rank tells about its passages; 0 trusts the passages alone."""
 RANK_RESERVE_S = 0.15
 """What is kept back from the deadline for ranking until this host has measured its own."""
 CLASSIFY_S = 1.0
@@ -222,16 +224,25 @@ class Pipeline:
         if self._host.store_problem:
             notes.append(f"there is no cache: {self._host.store_problem}")
         ranking = self._ranks.rank(
-            options.query, [passage_of(c) for c in chunks], scope=scope, deadline=deadline
+            options.query,
+            [passage_of(c) for c in chunks],
+            scope=scope,
+            deadline=deadline,
+            prior=page_priors(chunks, gathered),
         )
         best: tuple[Chunk, ...] = ()
         if ranking.relevant:
-            ordered = [evolve(chunks[s.index], score=s.score) for s in ranking.scored]
+            for scored in ranking.scored:
+                chunks[scored.index] = evolve(chunks[scored.index], score=scored.score)
             best = select(
-                ordered,
+                [scored.index for scored in ranking.scored],
+                chunks,
+                gathered.texts(),
                 keep=settings.keep,
                 per_source=settings.per_source,
                 near_duplicate=settings.near_duplicate,
+                context=settings.context,
+                max_chars=settings.excerpt_chars,
             )
         elif chunks:
             notes.append("no passage of the pages found shares a word with the query")
@@ -260,6 +271,16 @@ def passage_of(chunk: Chunk) -> str:
     """What a ranker sees of a chunk: its title and headings say what the text is about."""
     about = " ".join(dict.fromkeys(part for part in (chunk.title, *chunk.heading_path) if part))
     return f"{about}\n{chunk.text}" if about else chunk.text
+
+
+def page_priors(chunks: Sequence[Chunk], gathered: Gathered) -> list[float]:
+    """How far each chunk's page may be trusted to be the right one: ``1 / (1 + 0.1 (rank - 1))``.
+
+    The engines saw the whole web and the page's standing in it, which no passage shows. Measured on
+    the mini web; 0.1 and 0.2 do the same, 0 loses five answers of a hundred.
+    """
+    ranks = {hit.url: hit.rank for hit in gathered.hits}
+    return [1.0 / (1.0 + PAGE_PRIOR * (ranks.get(chunk.url, len(ranks)) - 1)) for chunk in chunks]
 
 
 def _candidates(gathered: Gathered) -> list[Chunk]:

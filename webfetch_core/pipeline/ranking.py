@@ -26,11 +26,13 @@ class RankStage:
         scope: Scope,
         deadline: Deadline,
         keep: int | None = None,
+        prior: Sequence[float] | None = None,
     ) -> Ranking:
         """Rank ``passages``, best first.
 
         Args:
             keep: how many come out; by default the shortlist, so that duplicates can still be dropped.
+            prior: a positive factor for each passage, as in ``cascade.run``.
         """
         settings = self._host.settings.ranking
         kept = settings.shortlist if keep is None else keep
@@ -58,4 +60,4 @@ class RankStage:
                 return None
             return scores
 
-        return run(steps, passages, score, fusion=settings.fusion)
+        return run(steps, passages, score, fusion=settings.fusion, prior=prior)
