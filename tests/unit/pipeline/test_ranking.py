@@ -1,0 +1,93 @@
+"""The cascade over a host's rankers: each that fails or is missing costs its own step."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Any
+
+import pytest
+
+from webfetch_core.api import NotConfigured, Provider, RankTraits
+from webfetch_core.pipeline.ranking import RankStage
+from webfetch_core.settings import RankingSettings
+from webfetch_core.testing import FakePlugin, Hang, ScriptedRanker, fake_plugin
+
+PASSAGES = [f"passage {n}" for n in range(40)]
+
+
+def ranker(kind: str, *steps: Any, name: str = "", **fields: Any) -> Any:
+    return fake_plugin("rank", ScriptedRanker(*steps), name or kind, traits=RankTraits(kind=kind), **fields)
+
+
+def rising(query: str, passages: list[str]) -> list[float]:
+    return [float(p.split()[1]) for p in passages]
+
+
+def falling(query: str, passages: list[str]) -> list[float]:
+    return [100.0 - x for x in rising(query, passages)]
+
+
+def rank(one: Any, passages: list[str] = PASSAGES, seconds: float = 2.0, **options: Any) -> Any:
+    host = one.wf.host
+    scope = host.scope("r")
+    ranking = RankStage(host).rank("q", passages, scope=scope, deadline=host.deadline(seconds), **options)
+    return ranking, scope.attempts()
+
+
+def test_the_shortlist_goes_to_the_cross_encoder(world: Any) -> None:
+    cross = ScriptedRanker(rising)
+    plugins = [
+        ranker("lexical", falling),
+        fake_plugin("rank", cross, "cross", traits=RankTraits(kind="crossencoder")),
+    ]
+    ranking, attempts = rank(world(rank=None, plugins=plugins), keep=5)
+    assert [s.index for s in ranking.scored] == [29, 28, 27, 26, 25]
+    assert len(cross.calls[0][1]) == 30
+    assert (ranking.ran, ranking.lost) == (("lexical", "crossencoder"), ("biencoder",))
+    assert [(a.provider, a.count) for a in attempts] == [("lexical", 40), ("cross", 30)]
+    assert dict(ranking.scored[0].steps) == {"lexical": 71.0, "crossencoder": 29.0}
+
+
+def test_steps_can_be_switched_off(world: Any) -> None:
+    settings = RankingSettings(use_biencoder=False, use_crossencoder=False)
+    plugins = [ranker("lexical", falling), ranker("biencoder", rising), ranker("crossencoder", rising)]
+    ranking, _ = rank(world(rank=None, plugins=plugins, ranking=settings), keep=3)
+    assert (ranking.ran, ranking.lost) == (("lexical",), ())
+
+
+@pytest.mark.parametrize("step", [RuntimeError("x"), [1.0], ["a"] * 40, None])
+def test_a_ranker_that_fails_costs_its_step_and_is_on_the_record(world: Any, step: Any) -> None:
+    plugins = [ranker("lexical", falling), ranker("crossencoder", step)]
+    ranking, attempts = rank(world(rank=None, plugins=plugins), keep=3)
+    assert [s.index for s in ranking.scored][:3] == [0, 1, 2]
+    assert ranking.lost == ("biencoder", "crossencoder")
+    assert [a.outcome for a in attempts] == ["ok", "plugin_error"]
+
+
+def test_a_ranker_that_hangs_leaves_what_the_others_found(world: Any) -> None:
+    stuck = ScriptedRanker(Hang(5))
+    cross = fake_plugin("rank", stuck, "cross", traits=RankTraits(kind="crossencoder"))
+    started = monotonic()
+    ranking, attempts = rank(
+        world(rank=None, plugins=[ranker("lexical", falling), cross]), seconds=0.2, keep=3
+    )
+    stuck.close()
+    assert monotonic() - started < 0.6
+    assert ranking.ran == ("lexical",)
+    assert attempts[-1].outcome == "timeout"
+
+
+def test_a_ranker_that_declines_gives_its_place_to_the_next(world: Any) -> None:
+    def decline(settings: Any, context: Any) -> Any:
+        raise NotConfigured("no model")
+
+    shy = Provider(name="shy", build=decline, priority=9, traits=RankTraits(kind="lexical"))
+    one = world(rank=None, plugins=[FakePlugin("rank_shy", {"rank": [shy]}), ranker("lexical", falling)])
+    rank(one)
+    ranking, _ = rank(one)
+    assert ranking.ran == ("lexical",)
+
+
+def test_nothing_to_rank_calls_nobody(world: Any) -> None:
+    ranking, attempts = rank(world(rank=None, plugins=[ranker("lexical", falling)]), [])
+    assert (ranking.scored, attempts) == ((), ())
