@@ -29,6 +29,8 @@ PAGE_PRIOR = 0.1
 """How much a page's rank tells about its passages; 0 trusts the passages alone."""
 RANK_RESERVE_S = 0.15
 """What is kept back from the deadline for ranking until this host has measured its own."""
+STAGES_OF_A_SEARCH = ("fetch", "extract", "rank", "compress", "freshness")
+
 CLASSIFY_S = 1.0
 """How long the classifiers may take over a query."""
 FINGERPRINT_S = 2.0
@@ -61,6 +63,8 @@ class Pipeline:
         """
         if self._host.closed:
             raise Cancelled("this Webfetch is closed")
+        for stage in STAGES_OF_A_SEARCH:
+            self._host.handles(stage)  # what the settings name must be there, before anything starts
         scope = self._host.scope(f"s{next(self._numbers)}")
         scope.emit("search.started", target=options.query)
         aside = deadline.remaining() / 4  # for what comes before the search itself, each

@@ -1,4 +1,4 @@
-"""Engines and pages come late, broken, in any order or never: a search ends in time and says what it lacks."""
+"""Engines and pages come late, broken or never: a search ends in time and tells what it lacks."""
 
 from __future__ import annotations
 

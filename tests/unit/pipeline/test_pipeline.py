@@ -160,12 +160,14 @@ def test_a_lost_cache_is_told(world: Any) -> None:
         assert any("there is no cache: the cache is in use by another version" in n for n in result.notes)
 
 
-def test_a_named_cache_that_is_missing_is_an_error_every_time(world: Any) -> None:
-    one = world(pages=PAGES, cache=None)
-    object.__setattr__(one.wf.settings, "cache", ("lmdb",))
+@pytest.mark.parametrize("stage", ["fetch", "extract", "rank", "compress", "freshness", "search", "cache"])
+def test_what_the_settings_name_must_be_there_before_anything_starts(world: Any, stage: str) -> None:
+    one = world(pages=PAGES)
+    object.__setattr__(one.wf.settings, stage, ("nobody",))
     for _ in range(2):
-        with pytest.raises(ConfigError, match="pip install webfetch-cache-lmdb"):
+        with pytest.raises(ConfigError, match=f"pip install webfetch-{stage}-nobody"):
             one.search()
+    assert (asked(one), one.fetched) == (0, [])
 
 
 # ---- the query cache ----
