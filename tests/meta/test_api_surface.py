@@ -35,8 +35,14 @@ def _methods(protocol: type) -> dict[str, Any]:
     return dict(sorted(members.items()))
 
 
-def _field(field: attrs.Attribute[Any]) -> str:
-    return f"{field.type}" + ("" if field.default is attrs.NOTHING else " (optional)")
+def _field(record: type, field: attrs.Attribute[Any]) -> str:
+    # As written: field.type is no longer that once something has resolved the record's types.
+    declared = next(
+        vars(base)["__annotations__"][field.name]
+        for base in record.__mro__
+        if field.name in vars(base).get("__annotations__", {})
+    )
+    return f"{declared}" + ("" if field.default is attrs.NOTHING else " (optional)")
 
 
 def _is_protocol(thing: Any) -> bool:
@@ -55,7 +61,7 @@ def surface() -> dict[str, Any]:
             if name.startswith("webfetch_")
         },
         "records": {
-            name: {f.name: _field(f) for f in attrs.fields(thing)}
+            name: {f.name: _field(thing, f) for f in attrs.fields(thing)}
             for name, thing in sorted(public.items())
             if isinstance(thing, type) and attrs.has(thing)
         },
