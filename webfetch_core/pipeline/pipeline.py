@@ -18,6 +18,7 @@ from ..runtime.host import Host
 from . import engines
 from .cache_admin import Counters
 from .caching import QueryCache, SingleFlight, TolerantStore, query_key
+from .cascade import Ranking
 from .gather import Gathered, Gathering
 from .pages import PageLoader
 from .ranking import RankStage
@@ -250,9 +251,8 @@ class Pipeline:
             )
         elif chunks:
             notes.append("no passage of the pages found shares a word with the query")
-        lost = [kind for kind in ranking.lost if kind != "crossencoder" or "biencoder" in ranking.ran]
-        if "lexical" in lost:
-            notes.append("no ranker is in use: excerpts are in the engines' order")
+        if chunks:
+            notes += self._notes_on_ranking(ranking)
         took = self._host.clock.monotonic() - started
         self._rank_s = 0.7 * self._rank_s + 0.3 * took
         scope.emit("stage.finished", stage="rank", elapsed_s=took, count=len(chunks))
@@ -266,6 +266,17 @@ class Pipeline:
             notes=tuple(notes),
             ranked_by=ranking.ran,
         )
+
+    def _notes_on_ranking(self, ranking: Ranking) -> Sequence[str]:
+        """What a reader should know who takes the order for a ranking."""
+        lexical = self._host.ranker("lexical")
+        if not ranking.ran:
+            why = "no ranker is in use" if lexical is None else "the ranker failed"
+            return [f"{why}: excerpts are in the engines' order"]
+        by_order = ranking.ran == ("lexical",) and lexical is not None and lexical.entry.plugin == "builtin"
+        if by_order and self._host.settings.rank == "auto":
+            return ["no ranker is installed: excerpts are in the engines' order"]
+        return []
 
     def _count(self, result: SearchResult) -> None:
         self._counters.bump_many({"searches": 1, f"served_{result.provenance.kind}": 1})
@@ -283,8 +294,10 @@ def page_priors(chunks: Sequence[Chunk], gathered: Gathered) -> list[float]:
     The engines saw the whole web and the page's standing in it, which no passage shows. Measured on
     the mini web; 0.1 and 0.2 do the same, 0 loses five answers of a hundred.
     """
-    ranks = {hit.url: hit.rank for hit in gathered.hits}
-    return [1.0 / (1.0 + PAGE_PRIOR * (ranks.get(chunk.url, len(ranks)) - 1)) for chunk in chunks]
+    ranks = {canonical(hit.url): hit.rank for hit in gathered.hits}
+    # A page may be loaded under another spelling than the one that the last engine brought.
+    mine = {url: ranks.get(canonical(url), len(ranks)) for url in {chunk.url for chunk in chunks}}
+    return [1.0 / (1.0 + PAGE_PRIOR * (mine[chunk.url] - 1)) for chunk in chunks]
 
 
 def _candidates(gathered: Gathered) -> list[Chunk]:

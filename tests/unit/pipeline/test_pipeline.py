@@ -145,6 +145,30 @@ def test_a_ranker_that_lies_costs_its_step(world: Any) -> None:
         assert {a.outcome for a in result.attempts if a.stage == "rank"} == {"plugin_error"}
 
 
+def test_an_order_that_is_no_ranking_is_told_as_such(world: Any) -> None:
+    (note,) = world(pages=PAGES, rank=None).search(limit=1).notes
+    assert note == "no ranker is installed: excerpts are in the engines' order"
+    one = world(pages=PAGES, rank=None)
+    object.__setattr__(one.wf.settings, "rank", ("order",))
+    assert one.search(limit=1).notes == ()
+    (note,) = world(pages=PAGES, rank=ScriptedRanker(RuntimeError("x"))).search(limit=1).notes
+    assert note == "the ranker failed: excerpts are in the engines' order"
+    assert world(engines={"alpha": [[]]}, rank=None).search().notes == ()
+
+
+def test_a_page_keeps_its_rank_whatever_spelling_it_was_loaded_under(world: Any) -> None:
+    first = [SearchHit(url="http://www.p1.example/"), SearchHit(url=URLS[1])]
+    second = [SearchHit(url="https://p1.example/?utm_source=b"), SearchHit(url=URLS[2])]
+    same = "The lighthouse keeper of {} says {} {}x {}y {}z."
+    pages = {
+        u: same.format(*[u[-12:-9]] * 5)
+        for u in ("http://www.p1.example/", "https://p1.example/", *URLS[1:3])
+    }
+    one = world(engines={"omega": [first], "alpha": [Slow(0.1, second)]}, pages=pages)
+    result = one.search(limit=3)
+    assert (result.hits[0].url, result.chunks[0].url) == ("https://p1.example/", "http://www.p1.example/")
+
+
 def test_a_lost_cache_is_told(world: Any) -> None:
     from webfetch_core.api import CacheError, Provider
     from webfetch_core.testing import FakePlugin
