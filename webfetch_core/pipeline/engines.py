@@ -21,7 +21,7 @@ from .request import SearchOptions
 TRIES_PER_PAGE = 2
 """Lower ranks fill in for pages that fail, up to this many tries for each page wanted."""
 
-Answered = Callable[[str, tuple[SearchHit, ...] | None, WebfetchError | None], None]
+Answered = Callable[[str, tuple[SearchHit, ...] | None, Exception | None], None]
 """Told of each engine: its name and all of its hits, or the error that it ended with."""
 
 
@@ -112,7 +112,7 @@ def ask(
     def one(handle: Handle, limit: Deadline) -> tuple[SearchHit, ...] | None:
         try:
             hits = _ask_one(host, handle, options, freshness, scope, limit)
-        except WebfetchError as exc:
+        except Exception as exc:  # strict_plugins lets the plugin's own through
             answered(handle.name, None, exc)
             return None
         answered(handle.name, hits, None)

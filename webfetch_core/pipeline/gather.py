@@ -107,7 +107,7 @@ class Gathering:
         self._freshness = freshness
         self._scope = scope
         self._deadline = deadline
-        self._inbox: queue.SimpleQueue[tuple[str, str, Any, WebfetchError | None]] = queue.SimpleQueue()
+        self._inbox: queue.SimpleQueue[tuple[str, str, Any, Exception | None]] = queue.SimpleQueue()
         self._answers: dict[str, tuple[SearchHit, ...]] = {}
         self._counts: dict[str, int] = {}  # before the filters: an engine is not to blame for those
         self._failures: dict[str, WebfetchError] = {}
@@ -137,6 +137,8 @@ class Gathering:
                 kind, name, value, error = self._inbox.get(timeout=left)
             except queue.Empty:
                 continue
+            if error is not None and not isinstance(error, WebfetchError):
+                raise error  # strict_plugins: nothing of a plugin's is put up with
             if kind == "engine":
                 self._engine_answered(name, value, error)
             else:
@@ -261,6 +263,9 @@ class Gathering:
         except WebfetchError as exc:
             self._inbox.put(("page", key, None, exc))
         except Exception as exc:
+            if settings.strict_plugins:
+                self._inbox.put(("page", key, None, exc))
+                return
             self._inbox.put(("page", key, None, WebfetchError(describe(exc), kind="plugin_error")))
             raise  # a fault of ours: the task logs it with its traceback
         else:

@@ -194,6 +194,26 @@ def test_what_the_settings_name_must_be_there_before_anything_starts(world: Any,
     assert (asked(one), one.fetched) == (0, [])
 
 
+@pytest.mark.parametrize("where", ["engine", "page", "extractor", "ranker"])
+@pytest.mark.parametrize("mode", ["fuse", "fallback"])
+def test_strict_raises_at_once_what_a_plugin_raises_in_any_thread(world: Any, where: str, mode: str) -> None:
+    from webfetch_core.testing import ScriptedExtractor
+
+    boom = RuntimeError("boom")
+    one = world(
+        engines={"alpha": [boom if where == "engine" else list(PAGES)]},
+        pages=dict.fromkeys(PAGES, boom) if where == "page" else PAGES,
+        extract=ScriptedExtractor(boom) if where == "extractor" else ScriptedExtractor(),
+        rank=ScriptedRanker(boom) if where == "ranker" else ScriptedRanker(),
+        strict_plugins=True,
+        search_mode=mode,
+    )
+    started = monotonic()
+    with pytest.raises(RuntimeError, match="boom"):
+        one.search(limit=1)
+    assert monotonic() - started < 1.0
+
+
 # ---- the query cache ----
 
 
@@ -410,7 +430,7 @@ def test_a_shared_failure_is_everyones(world: Any) -> None:
 
 
 def test_unlike_requests_do_not_share_a_run(world: Any) -> None:
-    one = world(engines={"alpha": [Slow(0.2, list(PAGES))]}, pages=PAGES)
+    one = world(engines={"alpha": [Slow(0.4, list(PAGES))]}, pages=PAGES)
     together = threading.Barrier(3)
 
     def search(options: dict[str, Any]) -> float:
@@ -425,7 +445,7 @@ def test_unlike_requests_do_not_share_a_run(world: Any) -> None:
     with ThreadPoolExecutor(3) as pool:
         took = list(pool.map(search, [{}, {"force_fresh": True}, {"deadline_s": 0.1}]))
     assert asked(one) == 3
-    assert took[2] < 0.19
+    assert took[2] < 0.35
 
 
 def test_different_searches_at_once_do_not_mix(world: Any) -> None:
