@@ -207,9 +207,15 @@ class Pipeline:
         if not gathered.answered:
             raise engines.all_failed(gathered.failures, gathered.pending_engines, handles, scope)
         result = self._rank(options, gathered, freshness, scope, deadline)
-        if key is not None and not gathered.pending_engines:
+        if key is not None and self._worth_keeping(gathered, result):
             self._queries.store(key, options.query, result)
         return evolve(result, attempts=scope.attempts(), trace=scope.trace())
+
+    def _worth_keeping(self, gathered: Gathered, result: SearchResult) -> bool:
+        """Whether the cache may serve it for days: what only an outage of ours made poor may not."""
+        read = any(state.document is not None for state in gathered.pages.values())
+        ranked = bool(result.ranked_by) or not self._host.handles("rank")
+        return read and ranked and not gathered.pending_engines
 
     def _rank(
         self,

@@ -257,6 +257,18 @@ def test_partial_and_empty_results_are_not_kept(world: Any) -> None:
     assert slow.search(limit=1, deadline_s=0.4).provenance.kind == "fresh"
 
 
+def test_what_an_outage_made_poor_does_not_outlive_it(world: Any) -> None:
+    snippets = [SearchHit(url=url, snippet=f"lighthouse keeper {url}") for url in URLS[:2]]
+    for broken in (
+        {"pages": dict.fromkeys(URLS, Unavailable("the net is down"))},
+        {"pages": PAGES, "fetch": None},
+        {"pages": PAGES, "rank": ScriptedRanker(RuntimeError("x"), RuntimeError("x"))},
+    ):
+        one = world(engines={"alpha": [snippets]}, **broken)
+        assert one.search(limit=2).chunks
+        assert one.search(limit=2).provenance.kind == "fresh"
+
+
 def test_a_stale_row_is_served_and_refreshed_once_behind(world: Any, until: Any) -> None:
     clock = FakeClock()
     gate = threading.Event()
