@@ -14,7 +14,7 @@ import pytest
 from webfetch_core import Settings, Webfetch
 from webfetch_core.api import SearchHit, SearchTraits, hookimpl
 from webfetch_core.errors import ConfigError, PageError, Refused
-from webfetch_core.pipeline import gather
+from webfetch_core.pipeline import window
 from webfetch_core.settings import NetSettings
 from webfetch_core.testing import FakeClock, LoopbackSite, ScriptedEngine, fake_plugin
 
@@ -174,7 +174,8 @@ def test_stale_rows_are_served_and_refreshed_behind(open_one: Any, until: Any) -
 def test_a_slow_page_is_left_behind_and_there_the_next_time(
     open_one: Any, site: LoopbackSite, until: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gather, "WINDOW_S", 0.4)
+    monkeypatch.setattr(window, "AFTER_PAGE_S", 0.4)
+    monkeypatch.setattr(window, "GRACE_S", 0.3)
     site.add("/slow", page("Slow", "The keeper of the slow page is Bert Lorne."), delay_s=1.2)
     wf = open_one([site.url("/lamp"), site.url("/slow")])
     started = monotonic()

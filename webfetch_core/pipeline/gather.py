@@ -28,13 +28,12 @@ from .fusion import fuse
 from .pages import PageLoader, PagePolicy
 from .request import SearchOptions
 from .urls import canonical
+from .window import Window
 
 ENOUGH = 0.8
 """Share of the wanted pages whose arrival ends the wait."""
 BEST = 3
 """The top hits, whose pages are waited for as long as the window is open."""
-WINDOW_S = 1.2
-"""How long after the first page the others are waited for."""
 
 
 @define(slots=True)
@@ -113,8 +112,7 @@ class Gathering:
         self._failures: dict[str, WebfetchError] = {}
         self._pages: dict[str, PageState] = {}
         self._hits: tuple[SearchHit, ...] = ()
-        self._stop_at = deadline.at
-        self._window_open = False
+        self._window = Window()
         self._network_answered = False
         self._loading = 0
 
@@ -130,7 +128,8 @@ class Gathering:
             answered=lambda name, hits, error: self._inbox.put(("engine", name, hits, error)),
         )
         while not self._enough():
-            left = min(self._stop_at, self._deadline.at) - self._host.clock.monotonic()
+            stop_at = self._window.ends_at() or self._deadline.at
+            left = min(stop_at, self._deadline.at) - self._host.clock.monotonic()
             if left <= 0:
                 break
             try:
@@ -190,12 +189,11 @@ class Gathering:
         else:
             self._counts[name] = len(hits)
             self._answers[name] = hits = engines.wanted(hits, self._options)
+            if hits:
+                self._window.hits_came(self._host.clock.monotonic())
             if hits and not self._network_answered and self._is_network(name):
-                # The first answer from the web gets its pages the same time as the first page at all
-                # had: a local index that answered at once must not shut the web out.
                 self._network_answered = True
-                if self._window_open:
-                    self._stop_at = self._host.clock.monotonic() + WINDOW_S
+                self._window.restart(self._host.clock.monotonic())
             self._hits = fuse(self._answers)
         self._start_pages()
 
@@ -206,9 +204,7 @@ class Gathering:
         state = self._pages[key]
         if value is not None:
             state.document, state.chunks = value
-            if not self._window_open:
-                self._window_open = True
-                self._stop_at = self._host.clock.monotonic() + WINDOW_S
+            self._window.page_came(self._host.clock.monotonic())
         else:
             state.error = error or WebfetchError("no document")
         self._start_pages()

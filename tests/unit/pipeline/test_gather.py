@@ -11,7 +11,7 @@ import pytest
 
 from webfetch_core.api import Blocked, Document, Page, PageError, TimedOut, Unavailable
 from webfetch_core.models import SearchHit
-from webfetch_core.pipeline import gather
+from webfetch_core.pipeline import gather, window
 from webfetch_core.testing import Hang, ScriptedExtractor, ScriptedFetcher, ScriptedRanker, Slow, fake_plugin
 
 URLS = [f"https://p{n}.example/" for n in range(1, 11)]
@@ -48,7 +48,8 @@ def attempt(result: Any, **fields: Any) -> Any:
 
 @pytest.fixture
 def short_window(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gather, "WINDOW_S", 0.15)
+    monkeypatch.setattr(window, "AFTER_PAGE_S", 0.15)
+    monkeypatch.setattr(window, "GRACE_S", 0.1)
 
 
 # ---- when it is enough ----
