@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from attrs import Factory, field, fields_dict, frozen
+from attrs import Attribute, Factory, field, fields_dict, frozen
 from attrs.validators import ge, gt, in_, le
 
 from .errors import ConfigError
@@ -90,20 +90,28 @@ class RenderSettings:
     header: str = field(default="host", validator=in_(("host", "url")))
 
 
+def _names(_: Any, attribute: Attribute[Any], value: Any) -> None:
+    """A host that writes ``search="ddg"`` means ``("ddg",)``; letters as names would only puzzle it."""
+    if value == attribute.default:
+        return
+    if not isinstance(value, (tuple, list)) or not all(isinstance(name, str) for name in value):
+        raise ConfigError(f"{attribute.name}: expected a list of names, got {value!r}")
+
+
 @frozen(kw_only=True)
 class Settings:
     """Everything a user can set. Every field has a default; see docs/operating.md."""
 
-    search: Selection = "auto"
+    search: Selection = field(default="auto", validator=_names)
     search_mode: str = field(default="fuse", validator=in_(("fuse", "fallback", "single")))
-    fetch: Selection = "auto"
-    extract: Selection = "auto"
-    rank: Selection = "auto"
-    compress: Selection = "auto"
-    cache: Selection = "auto"
-    match: Selection = "auto"
-    freshness: Selection = "auto"
-    llm: Selection = "auto"
+    fetch: Selection = field(default="auto", validator=_names)
+    extract: Selection = field(default="auto", validator=_names)
+    rank: Selection = field(default="auto", validator=_names)
+    compress: Selection = field(default="auto", validator=_names)
+    cache: Selection = field(default="auto", validator=_names)
+    match: Selection = field(default="auto", validator=_names)
+    freshness: Selection = field(default="auto", validator=_names)
+    llm: Selection = field(default="auto", validator=_names)
 
     limit: int = field(default=10, validator=[ge(1), le(100)])
     deadline_s: float = field(default=8.0, validator=[gt(0), le(_DAY)])
@@ -125,9 +133,9 @@ class Settings:
     cache_db: str = ""
     """Path of the cache file; empty means the cache plugin's own place under ``home``."""
 
-    allow_plugins: tuple[str, ...] | None = None
+    allow_plugins: tuple[str, ...] | None = field(default=None, validator=_names)
     """Only these plugins are imported; None means all."""
-    block_plugins: tuple[str, ...] = ()
+    block_plugins: tuple[str, ...] = field(default=(), validator=_names)
     """These plugins are never imported."""
     plugins: Mapping[str, Mapping[str, Any]] = Factory(dict)
     """The tables ``[plugins.<plugin>]``, as read; the catalog checks each against its class."""

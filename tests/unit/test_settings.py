@@ -66,6 +66,15 @@ def test_defaults_are_valid_and_every_field_has_one() -> None:
     assert set(setting_names()) == {a.name for a in fields(Settings)} - {"origins"}
 
 
+@pytest.mark.parametrize("key", ["search", "fetch", "rank", "cache", "allow_plugins", "block_plugins"])
+def test_one_name_where_a_list_belongs_is_told(key: str) -> None:
+    for wrong in ("ddg", 5, {"ddg"}, (5,)):
+        with pytest.raises(ConfigError, match=f"{key}: expected a list of names"):
+            Settings(**{key: wrong})
+    assert getattr(Settings(**{key: ["ddg"]}), key) == ["ddg"]
+    assert getattr(Settings(**{key: ()}), key) == ()
+
+
 def test_later_layers_win_and_each_value_knows_its_origin(load: Any, tmp_path: Path) -> None:
     made = load(
         user="limit = 2\ndeadline_s = 2\n[ranking]\nkeep = 2\nper_source = 2\n",
