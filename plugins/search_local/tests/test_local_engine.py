@@ -282,3 +282,33 @@ def test_a_new_commit_is_seen_by_an_open_engine(bench: Any) -> None:
     bench.write("c.md", "zymurgy")
     bench.index("add", str(bench.docs))
     assert len(engine.search(request)) == 3
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_the_fingerprint_follows_the_files(bench: Any, kept: bool) -> None:
+    fill(bench)
+
+    def fingerprint() -> str:
+        if kept:
+            bench.index("refresh")
+            return str(bench.engine().fingerprint())
+        return str(bench.engine(here=(str(bench.docs),)).fingerprint())
+
+    if kept:
+        bench.index("add", str(bench.docs))
+    first = fingerprint()
+    if not kept:
+        assert fingerprint() == first
+    bench.write("buoys.md", "# Buoys\n\nA buoy marks the channel.")
+    second = fingerprint()
+    bench.write("fusion.md", "# Fusion\n\nNothing about it any more.")
+    assert len({first, second, fingerprint()}) == 3
+
+
+def test_the_fingerprint_of_a_kept_index_stays_until_it_is_refreshed(bench: Any) -> None:
+    fill(bench)
+    bench.index("add", str(bench.docs))
+    first = bench.engine().fingerprint()
+    bench.write("buoys.md", "# Buoys\n\nA buoy marks the channel.")
+    assert bench.engine().fingerprint() == first
+    assert len(first) == 16

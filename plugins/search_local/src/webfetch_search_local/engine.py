@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -84,6 +85,12 @@ class LocalSearch:
         """Read in the folders of this run, however long it takes."""
         for index in self._here:
             index.open()
+
+    def fingerprint(self) -> str:
+        """What a cached answer of this engine depends on: every index, as it is now."""
+        stamps = [line for index in self._here for line in index.stamp()]
+        stamps += [f"{name} {self._library.state(name)}" for name in self._names([])]
+        return hashlib.sha256("\n".join(stamps).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
     def search(self, request: SearchRequest) -> list[SearchHit]:
         """Return the best documents; [] when none shares enough with the query.

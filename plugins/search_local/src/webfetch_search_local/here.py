@@ -12,7 +12,7 @@ from attrs import evolve
 from webfetch_core.api import Clock
 
 from .files import FoundFile, Skipped, walk
-from .indexing import Extract, put_file, read_body
+from .indexing import Extract, listing, put_file, read_body
 from .library import OpenIndex, safe_name
 from .manifest import FileRecord, Manifest
 from .reading import Unreadable
@@ -51,6 +51,7 @@ class HereIndex:
         self, name: str, folder: Path, settings: LocalSettings, *, extract: Extract, clock: Clock, log: Any
     ) -> None:
         self.name = name
+        self._folder = folder
         self._settings = settings
         self._extract = extract
         self._clock = clock
@@ -74,6 +75,11 @@ class HereIndex:
                 finally:
                     self._lock.release()
         return self._opened
+
+    def stamp(self) -> list[str]:
+        """What changes when a file of the folder is added, removed or written, without reading any."""
+        found = listing(self._folder, self._settings).found
+        return [str(self._folder), *(f"{f.path} {f.size} {f.mtime_ns}" for f in found)]
 
     def _as_opened(self, manifest: Manifest, *, complete: bool) -> OpenIndex:
         return OpenIndex(manifest=manifest, store=self._store, complete=complete)

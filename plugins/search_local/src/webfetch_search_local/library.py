@@ -132,7 +132,7 @@ class Library:
             CacheError: it is damaged (and has been set aside), or needs a refresh.
         """
         with self._lock:
-            state = self._state(name)
+            state = self.state(name)
             known = self._opened.get(name)
             if known and known[0] == state and state is not None:
                 return known[1]
@@ -149,7 +149,7 @@ class Library:
             self._opened[name] = (state, opened)
             return opened
 
-    def _state(self, name: str) -> Any:
+    def state(self, name: str) -> Any:
         try:
             info = (self.root / name / FILE).stat()
         except OSError:
