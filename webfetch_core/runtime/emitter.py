@@ -115,7 +115,8 @@ class Scope:
     def attempts(self) -> tuple[Attempt, ...]:
         """Every call that finished or was left behind, in that order.
 
-        What a call did after it was left behind is not part of the request.
+        What a call did after it was left behind is not part of the request; an engine that ended in
+        the very moment in which it was left behind did end.
         """
         return tuple(
             Attempt(
@@ -133,11 +134,15 @@ class Scope:
 
     def _calls(self) -> Iterator[Event]:
         behind: set[tuple[str, str]] = set()
+        answered: set[tuple[str, str]] = set()
         for event in self.events():
-            if event.name == "call.left_behind":
-                behind.add(_work(event))
+            work = _work(event)
+            if event.name == "call.left_behind" and work not in answered:
+                behind.add(work)
                 yield event
-            elif event.name == "call.finished" and _work(event) not in behind:
+            elif event.name == "call.finished" and work not in behind:
+                if event.stage == "search":  # a page is more than one call
+                    answered.add(work)
                 yield event
 
     def trace(self) -> tuple[Span, ...]:

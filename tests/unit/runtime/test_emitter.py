@@ -125,3 +125,17 @@ def test_scopes_of_two_requests_are_apart() -> None:
     first, second = Scope(emitter, clock, "1"), Scope(emitter, clock, "2")
     first.emit("search.started")
     assert second.events() == () and len(first.events()) == 1
+
+
+def test_an_engine_that_ends_in_the_moment_it_is_left_has_one_attempt() -> None:
+    scope = Scope(Emitter(), FakeClock())
+    scope.emit("call.finished", stage="search", provider="alpha", outcome="timeout")
+    scope.emit("call.left_behind", stage="search", provider="alpha", outcome="timeout")
+    scope.emit("call.finished", stage="fetch", provider="http", target="u", outcome="ok")
+    scope.emit("call.left_behind", stage="fetch", target="u", outcome="timeout")
+    scope.emit("call.finished", stage="extract", provider="html", target="u", outcome="ok")
+    assert [(a.stage, a.outcome) for a in scope.attempts()] == [
+        ("search", "timeout"),
+        ("fetch", "ok"),
+        ("fetch", "timeout"),
+    ]
