@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .enginekit import error_json, plain_text, rows, text_at, with_sites
 from .errors import (
     AuthFailed,
     BadQuery,
@@ -124,5 +125,10 @@ __all__ = [
     "Traits",
     "Unavailable",
     "WebfetchError",
+    "error_json",
     "hookimpl",
+    "plain_text",
+    "rows",
+    "text_at",
+    "with_sites",
 ]

@@ -86,9 +86,31 @@ class Refused(WebfetchError):
 
 
 class ProviderError(WebfetchError):
-    """A provider could not do what was asked. Subclasses say why."""
+    """A provider could not do what was asked. Subclasses say why.
+
+    Args:
+        retry_after_s: when the other side said to come back, in seconds from now; it is left alone
+            until then.
+        status: the HTTP status of the reply that says so, if it was one.
+        body: the reply's body, for adapters whose statuses do not tell all.
+    """
 
     default_kind = "plugin_error"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: str | None = None,
+        fix: str = "",
+        retry_after_s: float | None = None,
+        status: int | None = None,
+        body: bytes = b"",
+    ) -> None:
+        super().__init__(message, kind=kind, fix=fix)
+        self.retry_after_s = retry_after_s
+        self.status = status
+        self.body = body
 
 
 class Unavailable(ProviderError):
@@ -122,13 +144,9 @@ class Blocked(ProviderError):
 
 
 class RateLimited(ProviderError):
-    """Too many requests. ``retry_after_s`` is what the other side asked for, if it said."""
+    """Too many requests for the moment."""
 
     default_kind = "rate_limited"
-
-    def __init__(self, message: str, *, retry_after_s: float | None = None, fix: str = "") -> None:
-        super().__init__(message, fix=fix)
-        self.retry_after_s = retry_after_s
 
 
 class QuotaExceeded(ProviderError):
@@ -180,3 +198,23 @@ def counts_against_breaker(stage: str, error: BaseException) -> bool:
     if stage in _PAGE_STAGES:
         return isinstance(error, ContractViolation) or not isinstance(error, WebfetchError)
     return True
+
+
+_COOL_DOWN_S: dict[type[ProviderError], float] = {
+    RateLimited: 10.0,  # the window of a per-second or per-minute plan that does not say its own
+    Blocked: 600.0,  # bot walls last tens of minutes, and every further try prolongs them
+    QuotaExceeded: 3_600.0,
+    AuthFailed: 3_600.0,  # the key is the same for as long as this process lives
+}
+
+
+def cool_down_s(error: BaseException) -> float | None:
+    """How long its provider is left alone after ``error``, at once and without further tries.
+
+    None leaves it to the breaker's count of failures.
+    """
+    if not isinstance(error, ProviderError):
+        return None
+    if error.retry_after_s is not None:
+        return error.retry_after_s
+    return next((s for kind, s in _COOL_DOWN_S.items() if isinstance(error, kind)), None)

@@ -81,13 +81,26 @@ class Traits:
 
 @frozen(kw_only=True)
 class SearchTraits(Traits):
-    """``usd_per_1k`` is the list price of 1,000 calls in US dollars; ``network`` is False for an
-    engine that never leaves the machine."""
+    """Facts of a search engine.
+
+    Attributes:
+        usd_per_1k: list price of 1,000 calls in US dollars.
+        max_limit: most hits that one call returns.
+        max_query_chars: the core cuts longer queries at a word, for this engine alone.
+        network: False for an engine that never leaves the machine.
+        filters: which of ``freshness domains language country`` it applies itself. Domains are
+            filtered again by the core; for any other filter that was asked for and is not among
+            these, the attempt says that it was not applied.
+        calls_per_s: how many calls its service takes a second, where that is known beforehand;
+            ``context.http`` spaces them. A setting of this name wins.
+    """
 
     usd_per_1k: float = 0.0
     max_limit: int = 100
     max_query_chars: int | None = None
     network: bool = True
+    filters: frozenset[str] = frozenset()
+    calls_per_s: float | None = None
 
 
 @frozen(kw_only=True)
@@ -230,6 +243,13 @@ class Http(Protocol):
         deadline: float | None = None,
         raise_for_status: bool = True,
     ) -> HttpReply: ...
+
+    def pace(self, calls_per_s: float | None) -> None:
+        """Space the calls of ``get`` and ``post`` from now on; None ends that.
+
+        A call whose turn comes after its deadline raises Busy, which is nobody's fault.
+        """
+        ...
 
     def fetch_page(self, url: str, *, headers: Mapping[str, str] | None = None, **limits: Any) -> Page:
         """Fetch a page with every cap enforced while streaming, redirects re-checked at each hop.

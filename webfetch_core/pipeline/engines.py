@@ -163,6 +163,7 @@ def _ask_one(
         deadline=within,
         check=lambda value: check_hits(value, request, handle.name, schemes),
         count=len,
+        note=unapplied(request, traits if isinstance(traits, SearchTraits) else SearchTraits()),
     )
     return hits
 
@@ -181,6 +182,14 @@ def hits_to_ask_for(handle: Handle, pages: int) -> int:
     hits = max(pages, min(spare, 10)) if is_network(handle) else spare
     traits = handle.entry.provider.traits
     return min(hits, traits.max_limit) if isinstance(traits, SearchTraits) else hits
+
+
+def unapplied(request: SearchRequest, traits: SearchTraits) -> str:
+    """Which filters of a request its engine does not apply; domains are filtered here in any case."""
+    asked = {"freshness": request.freshness not in (None, Freshness.STABLE)}
+    asked |= {name: getattr(request, name) is not None for name in ("language", "country")}
+    missing = [name for name, is_asked in asked.items() if is_asked and name not in traits.filters]
+    return f"not applied by this engine: {', '.join(missing)}" if missing and traits.network else ""
 
 
 def cut_at_word(text: str, limit: int) -> str:

@@ -20,9 +20,9 @@ from ..errors import (
     ContractViolation,
     NotConfigured,
     ProviderError,
-    RateLimited,
     TimedOut,
     WebfetchError,
+    cool_down_s,
     counts_against_breaker,
 )
 from ..log import get_logger
@@ -143,6 +143,7 @@ class Caller:
         target: str = "",
         check: Callable[[Any], Any] = _same,
         count: Callable[[Any], int] = _one,
+        note: str = "",
         detached: bool = True,
     ) -> Any:
         """Run ``work(instance)`` and return ``check(value)`` by ``deadline`` or the provider's limit.
@@ -150,6 +151,7 @@ class Caller:
         Args:
             check: validates the reply; what it raises is the provider's fault.
             count: what the attempt counts (hits, bytes, passages).
+            note: what the attempt of a call that succeeds says besides.
             detached: False runs in the calling thread, for calls that cannot hang and must be
                 quick, or whose caller is itself in a thread that may be left behind.
 
@@ -186,6 +188,7 @@ class Caller:
             "call.finished",
             **about,
             outcome="ok" if counted else "empty",
+            reason=note,
             elapsed_s=self._clock.monotonic() - started,
             count=counted,
             cost_usd=getattr(handle.entry.provider.traits, "usd_per_1k", 0.0) / 1000,
@@ -247,9 +250,9 @@ class Caller:
         if left_behind.is_set():
             with self._lock:
                 self._abandoned -= 1
-            # Too late for its caller, but still news of the provider: it said when to come back.
-            if isinstance(exc, RateLimited):
-                handle.breaker.record_failure(str(exc), retry_after_s=exc.retry_after_s)
+            # Too late for its caller, but still news of the provider: it asks to be left alone.
+            if exc is not None and (wait := cool_down_s(exc)) is not None:
+                handle.breaker.record_failure(str(exc), retry_after_s=wait)
 
     # ---- what became of it ----------------------------------------------------------------------
 
@@ -284,8 +287,7 @@ class Caller:
         if not counts_against_breaker(handle.stage, error if isinstance(exc, WebfetchError) else exc):
             handle.breaker.record_neutral()
             return
-        retry_after = error.retry_after_s if isinstance(error, RateLimited) else None
-        if handle.breaker.record_failure(str(error), retry_after_s=retry_after):
+        if handle.breaker.record_failure(str(error), retry_after_s=cool_down_s(error)):
             scope.emit(
                 "breaker.opened", stage=handle.stage, provider=handle.name, reason=handle.breaker.reason
             )

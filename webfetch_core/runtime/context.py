@@ -71,9 +71,11 @@ class HostContext:
     @property
     def http(self) -> Http:
         if self._http is None:
-            self._http = self._host.http_client().bound(
+            http = self._host.http_client().bound(
                 trusted=trusted_hosts(self._entry.settings), secrets=self._secrets
             )
+            http.pace(calls_per_s(self._entry))
+            self._http = http
         return self._http
 
     def _secrets(self) -> tuple[str, ...]:
@@ -129,6 +131,12 @@ class Space:
 
 def _short(key: bytes) -> bytes:
     return key if len(key) <= _KEY_BYTES else hashlib.sha256(key).digest()
+
+
+def calls_per_s(entry: Entry) -> float | None:
+    """The pace of a provider's calls: the operator's setting, else what its traits say."""
+    own = getattr(entry.settings, "calls_per_s", None)
+    return own if own is not None else getattr(entry.provider.traits, "calls_per_s", None)
 
 
 def trusted_hosts(settings: Any) -> frozenset[tuple[str, int]]:

@@ -21,6 +21,7 @@ from .http_pages import Limits, fetch
 from .http_reply import Reply, pairs, with_params
 from .http_slots import HostSlots
 from .netguard import RESOLVE_S, CheckedTarget, Guard
+from .pacing import Pace
 
 if TYPE_CHECKING:
     import requests
@@ -155,6 +156,11 @@ class BoundHttp:
         self._client = client
         self._trusted = trusted
         self._secrets = secrets
+        self._pace = Pace(client.clock)
+
+    def pace(self, calls_per_s: float | None) -> None:
+        """Space the calls from now on. Pages are paced by host instead."""
+        self._pace.set(calls_per_s)
 
     def get(
         self,
@@ -208,6 +214,7 @@ class BoundHttp:
         end = now() + CALL_S if deadline is None else deadline
         target = client.check(url, self._trusted, end)
         secrets = self._secrets()
+        self._pace.wait(end)
         reply = None
         try:
             reply = client.send(method, target, headers, end, body=body)

@@ -112,7 +112,7 @@ def for_status(
         error = BadResponse(f"{host} answered {status}: a redirect where an API was expected")
     else:
         error = BadResponse(said)
-    vars(error).update(status=status, body=body)
+    error.status, error.body = status, body
     return error
 
 

@@ -1,0 +1,48 @@
+"""Spacing the calls to a service that takes so many a second.
+
+An agent fires several searches at once; a plan of one request a second answers the first and
+refuses the rest. Each call takes the next free turn and waits for it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from ..errors import Busy
+from ..providers import Clock
+
+MARGIN = 1.03
+"""Turns are this much further apart than the plan allows: arrivals jitter on the way."""
+
+
+class Pace:
+    """Turns for the calls of one provider. Thread-safe."""
+
+    def __init__(self, clock: Clock, sleep: Callable[[float], None] = time.sleep) -> None:
+        self._clock = clock
+        self._sleep = sleep
+        self._lock = threading.Lock()
+        self._interval_s = 0.0
+        self._next = 0.0
+
+    def set(self, calls_per_s: float | None) -> None:
+        """Allow so many calls a second from now on; None or 0 ends the spacing."""
+        with self._lock:
+            self._interval_s = MARGIN / calls_per_s if calls_per_s else 0.0
+
+    def wait(self, deadline: float) -> None:
+        """Wait for the next turn.
+
+        Raises:
+            Busy: it comes after ``deadline``; the turn is left to others.
+        """
+        with self._lock:
+            now = self._clock.monotonic()
+            turn = max(now, self._next) if self._interval_s else now
+            if turn > now and turn >= deadline:
+                raise Busy(f"the calls before this one take all turns of the next {turn - now:.1f} s")
+            self._next = turn + self._interval_s
+        if turn > now:
+            self._sleep(turn - now)
