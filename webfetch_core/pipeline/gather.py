@@ -142,7 +142,7 @@ class Gathering:
                 self._engine_answered(name, value, error)
             else:
                 self._page_arrived(name, value, error)
-        complete = self._enough() or (not self._awaits_any() and self._most_arrived())
+        complete = self._enough() or (self._most_arrived() and not self._awaits_any())
         pending = tuple(h.name for h in self._handles if self._awaits(h.name) and self._was_asked(h.name))
         self._judge_engines()
         self._name_left_behind(pending)
@@ -292,11 +292,14 @@ class Gathering:
         return not (self._host.settings.search_mode == "fallback" and any(self._answers.values()))
 
     def _enough(self) -> bool:
+        """Whether nothing more is to come. Once most is there, the window is what ends the wait."""
         if self._awaits_any():
             return False
-        if self._most_arrived():
-            return not self._awaits_best()
-        return all(s.settled for s in self._pages.values()) and not self._more_to_try()
+        loading = any(not s.settled for s in self._pages.values())
+        if self._most_arrived() and not self._awaits_best():
+            self._window.most_came(self._host.clock.monotonic())
+            return not loading
+        return not loading and not self._more_to_try()
 
     def _awaits_any(self) -> bool:
         return any(self._awaits(h.name) for h in self._handles)

@@ -21,7 +21,7 @@ from .limits import TookTooLong, within
 
 _log = get_logger("registry")
 
-LOAD_LIMIT_S = 10.0
+LOAD_LIMIT_S = 5.0
 """How long one plugin's import may take before it is given up."""
 HOOK_LIMIT_S = 5.0
 """How long one implementation of a declaring hook may take."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webfetch_core.pipeline.window import AFTER_HITS_S, AFTER_PAGE_S, GRACE_S, Window
+from webfetch_core.pipeline.window import AFTER_HITS_S, AFTER_MOST_S, AFTER_PAGE_S, GRACE_S, Window
 
 
 def test_there_is_no_end_while_there_is_nothing_to_show() -> None:
@@ -49,6 +49,17 @@ def test_the_first_answer_from_the_web_gets_the_time_that_a_local_one_had() -> N
     window.page_came(0.1)
     window.restart(0.9)
     assert window.ends_at() == pytest.approx(0.9 + AFTER_PAGE_S)
+
+
+def test_once_most_are_there_the_last_ones_get_a_moment() -> None:
+    window = Window()
+    window.hits_came(0.0)
+    window.page_came(0.1)
+    window.most_came(0.4)
+    window.most_came(0.45)
+    assert window.ends_at() == pytest.approx(0.4 + AFTER_MOST_S)
+    window.restart(0.46)
+    assert window.ends_at() == pytest.approx(0.46 + AFTER_PAGE_S)
 
 
 @given(st.floats(0, 100), st.floats(0, 100))
