@@ -143,10 +143,9 @@ class Settings:
     origins: Mapping[str, str] = field(factory=dict, eq=False, repr=False)
     """Where each value that is not a default came from, by dotted key. Not a setting."""
 
-    @property
-    def home_dir(self) -> Path:
+    def home_dir(self, environ: Mapping[str, str]) -> Path:
         """The data folder; not created here."""
-        return Path(self.home).expanduser() if self.home else default_home(os.environ)
+        return Path(self.home).expanduser() if self.home else default_home(environ)
 
     @classmethod
     def load(

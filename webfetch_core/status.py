@@ -33,7 +33,7 @@ def status_report(host: Host, python: str) -> StatusReport:
     return StatusReport(
         version=__version__,
         python=python,
-        home=str(host.settings.home_dir),
+        home=str(host.settings.home_dir(host.environ)),
         serving=_serving(host),
         plugins=plugin_reports(host),
         providers=provider_reports(host),

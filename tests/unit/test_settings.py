@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -300,5 +301,7 @@ def test_where_data_and_settings_live(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_home_is_a_path_with_its_tilde_resolved() -> None:
-    assert Settings(home="~/w").home_dir == Path("~/w").expanduser()
-    assert not Settings(home="/nonexistent/w").home_dir.exists()
+    assert Settings(home="~/w").home_dir({}) == Path("~/w").expanduser()
+    assert not Settings(home="/nonexistent/w").home_dir({}).exists()
+    if sys.platform.startswith("linux"):
+        assert Settings().home_dir({"XDG_DATA_HOME": "/data"}) == Path("/data/webfetch")

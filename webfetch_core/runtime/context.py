@@ -58,7 +58,7 @@ class HostContext:
 
     @property
     def data_dir(self) -> Path:
-        folder = self._host.settings.home_dir / self.plugin
+        folder = self._host.settings.home_dir(self._host.environ) / self.plugin
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as exc:

@@ -113,7 +113,7 @@ def worker_spec(manager: Manager, settings: Settings, environ: Mapping[str, str]
             "plugins": sorted(p.name for p in loaded),
             "extract": settings.extract if settings.extract == "auto" else list(settings.extract),
             "tables": {name: dict(table) for name, table in settings.plugins.items()},
-            "home": str(settings.home_dir),
+            "home": str(settings.home_dir(environ)),
             "timeout_s": settings.fetch_timeout_s,
         },
     )

@@ -24,15 +24,16 @@ from .site_server import Received, Reply, Script, SiteServer
 
 
 class LoopbackSite:
-    """An HTTP/1.1 server on 127.0.0.1 and a port that is free; a context manager.
+    """An HTTP/1.1 server on 127.0.0.1 and a free port, or the one given; a context manager.
 
     Attributes:
         requests: every request so far, in the order of arrival.
     """
 
-    def __init__(self, *, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(self, *, tls: ssl.SSLContext | None = None, port: int = 0) -> None:
         """Make the site; it listens from ``start`` or ``with`` on. With ``tls`` it speaks https."""
         self.requests: list[Received] = []
+        self._wanted_port = port
         self._tls = tls
         self._replies: dict[str, Reply | Script] = {}
         self._queues: dict[str, deque[Reply | Script]] = {}
@@ -45,7 +46,7 @@ class LoopbackSite:
 
     def start(self) -> LoopbackSite:
         """Listen. Returns itself."""
-        self._server = SiteServer(self._answer, self._closing, self._tls)
+        self._server = SiteServer(self._answer, self._closing, self._tls, self._wanted_port)
         self._thread = threading.Thread(
             target=self._server.serve_forever,
             kwargs={"poll_interval": 0.02},

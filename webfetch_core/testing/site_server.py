@@ -66,14 +66,16 @@ class SiteServer(ThreadingHTTPServer):
     block_on_close = False
     request_queue_size = 128
 
-    def __init__(self, answer: Script, closing: threading.Event, tls: ssl.SSLContext | None) -> None:
+    def __init__(
+        self, answer: Script, closing: threading.Event, tls: ssl.SSLContext | None, port: int = 0
+    ) -> None:
         self.answer = answer
         self.closing = closing
         self.connections = 0
         self._tls = tls
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(("127.0.0.1", port), _Handler)
 
     def cut(self) -> None:
         """Shut every connection down."""
