@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .base import EngineSimulator
 
-_SHARED = frozenset({"__main__", "base", "corpus", "messages", "script"})
+_SHARED = frozenset({"__main__", "base", "corpus", "faults", "index", "messages", "script"})
 
 NAMES: tuple[str, ...] = tuple(sorted(m.name for m in iter_modules(__path__) if m.name not in _SHARED))
 """The engines that there are."""

@@ -7,22 +7,24 @@ and what each of its errors looks like.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from ...providers import Clock
 from ..site import LoopbackSite, Received, Reply
-from .corpus import PAGES, Corpus, CorpusDocument, share, snippet
+from .corpus import Corpus, CorpusDocument, snippet
+from .faults import ENGINE_FAULTS, JSON_FAULTS, SOME_HITS, WIRE_FAULTS, wire_fault, without_fields
+from .index import Index
 from .messages import (
     WINDOWS,
+    Answered,
     SimulatedHit,
     SimulatedQuery,
     bearer,
     form_fields,
+    hit_of,
     instant,
     json_body,
     json_reply,
@@ -33,28 +35,6 @@ from .messages import (
     within,
 )
 from .script import OK, Chance, Limits, RateState, Script, Step
-
-ENGINE_FAULTS = ("empty", "silent_block", "auth", "quota", "rate_limited", "bad_query", "server_error")
-"""Faults that each engine words in its own way; an engine may lack some and have more."""
-
-WIRE_FAULTS = ("html_instead_of_json", "truncated_json", "cut_off", "slow_drip", "hang", "missing_fields")
-"""Faults of any server, made here: an HTML page of a gateway; JSON that ends in the middle; a connection
-that does; eight bytes every tenth of a second; no answer at all; results that lack fields."""
-
-_GATEWAY = (
-    "<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head>"
-    "<body><center><h1>502 Bad Gateway</h1></center><hr><center>gateway</center></body></html>"
-)
-
-
-@frozen(kw_only=True)
-class Answered:
-    """What was asked and what came of it. ``outcome`` is ``ok``, ``reply``, or a fault's name."""
-
-    query: SimulatedQuery
-    outcome: str
-    hits: tuple[SimulatedHit, ...] = ()
-    reply: Reply
 
 
 class EngineSimulator(LoopbackSite):
@@ -130,8 +110,6 @@ class EngineSimulator(LoopbackSite):
         from ...runtime.deadline import SystemClock
 
         super().__init__(port=port)
-        if not 0.0 <= coverage <= 1.0:
-            raise ValueError(f"a coverage is between 0 and 1, not {coverage!r}")
         for option, value, fault_name in (("rate", rate, "rate_limited"), ("quota", quota, "quota")):
             if value is not None and fault_name not in self.faults:
                 raise ValueError(f"{self.name} has no {option}")
@@ -139,7 +117,7 @@ class EngineSimulator(LoopbackSite):
             raise ValueError(f"{self.name} takes no key")
         known = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
         self.corpus = known
-        self.indexed = Corpus(d for d in known.documents if share(seed, d.url) < coverage)
+        self.indexed = Index(known, coverage=coverage, noise=noise, seed=seed)
         self.answered: list[Answered] = []
         self.delay_s = delay_s
         self.key = key
@@ -147,8 +125,6 @@ class EngineSimulator(LoopbackSite):
         self._script = Script(self.all_faults())
         self._chance = Chance(failure_rate, [self._script.check(f) for f in failures], seed)
         self._limits = Limits(self._clock, rate=rate, quota=quota)
-        self._noise = noise
-        self._seed = seed
         self._local = local_pages or bool(pages_url)
         self._pages_url = pages_url.rstrip("/")
         self._pages = {d.path: d for d in known.documents}
@@ -182,7 +158,7 @@ class EngineSimulator(LoopbackSite):
     @classmethod
     def all_faults(cls) -> tuple[str, ...]:
         """The names that ``fault`` and ``script`` take for this engine."""
-        shared = (*WIRE_FAULTS,) if cls.results_at else tuple(f for f in WIRE_FAULTS if "json" not in f)
+        shared = [f for f in WIRE_FAULTS if cls.results_at or f not in JSON_FAULTS]
         return tuple(dict.fromkeys((*cls.faults, *shared)))
 
     @property
@@ -210,6 +186,11 @@ class EngineSimulator(LoopbackSite):
         return self.url(self.base_path)
 
     @property
+    def serves_pages(self) -> bool:
+        """Whether hits lead to loopback, so that a host must be allowed to fetch from there."""
+        return self._local or any(d.url.startswith("/") for d in self.corpus.documents)
+
+    @property
     def queries(self) -> list[SimulatedQuery]:
         """Every request to an endpoint so far, as understood."""
         with self._lock:
@@ -223,13 +204,7 @@ class EngineSimulator(LoopbackSite):
 
     def search(self, query: SimulatedQuery) -> list[SimulatedHit]:
         """What this engine finds: best first, filtered, at most as many as were asked for."""
-        found = [
-            (score * (1 + self._noise * (2 * share(self._seed, query.query, d.url) - 1)), d)
-            for score, d in self.indexed.search(query.query)
-        ]
-        found.sort(key=lambda pair: (-pair[0], pair[1].url))
-        limit = query.limit if query.limit is not None else self.default_limit
-        chosen = [(s, d) for s, d in found if self._passes(d, query)][: max(0, min(limit, self.max_limit))]
+        limit = min(self.default_limit if query.limit is None else query.limit, self.max_limit)
         return [
             SimulatedHit(
                 url=self._address(d),
@@ -239,7 +214,7 @@ class EngineSimulator(LoopbackSite):
                 score=round(score, 4),
                 text=d.text,
             )
-            for score, d in chosen
+            for score, d in self.indexed.find(query, limit, self._clock.time())
         ]
 
     # ---- the server's side ----
@@ -279,7 +254,7 @@ class EngineSimulator(LoopbackSite):
         elif isinstance(step, str):
             reply = self._faulty(step, query)
         else:
-            hits, outcome = [h if isinstance(h, SimulatedHit) else _named(h) for h in step], OK
+            hits, outcome = [h if isinstance(h, SimulatedHit) else hit_of(h) for h in step], OK
             reply = self.hits_reply(hits, query)
         if not isinstance(step, Reply):
             headers = {**self.rate_headers(self._limits.state(outcome)), **reply.headers}
@@ -294,58 +269,14 @@ class EngineSimulator(LoopbackSite):
     def _faulty(self, kind: str, query: SimulatedQuery) -> Reply:
         if kind in self.faults:
             return self.fault_reply(kind, query)
-        if kind == "hang":
-            return Reply(hang=True)
-        if kind == "html_instead_of_json":
-            return text_reply(_GATEWAY, kind="text/html")
-        whole_answer = self.hits_reply(self.search(query) or _SOME, query)
-        half = len(whole_answer.body) // 2
-        if kind == "truncated_json":
-            return evolve(whole_answer, body=whole_answer.body[:half])
-        if kind == "cut_off":
-            return evolve(whole_answer, truncate=half)
-        if kind == "slow_drip":
-            return evolve(whole_answer, drip=(8, 0.1))
-        return self.missing_fields(query)
+        if kind == "missing_fields":
+            return self.missing_fields(query)
+        return wire_fault(kind, self.hits_reply(self.search(query) or SOME_HITS, query))
 
     def missing_fields(self, query: SimulatedQuery) -> Reply:
-        """Results that lack fields: all but the URL, the URL, everything null but the URL, no object at all.
-
-        In this order, followed by the rest of the results as they are.
-        """
-        hits = [*self.search(query), *_SOME]
-        reply = self.hits_reply(hits, query)
-        data = json.loads(reply.body)
-        rows: Any = data
-        for step in self.results_at:
-            rows = rows[step]
-        first, second, third, fourth = rows[:4]
-        rows[:4] = [
-            {self.url_field: first[self.url_field]},
-            {k: v for k, v in second.items() if k not in (self.url_field, "id")},
-            {k: v if k == self.url_field else None for k, v in third.items()},
-            None,
-        ]
-        rows.append(fourth)
-        return json_reply(data, reply.status)
-
-    def _passes(self, document: CorpusDocument, query: SimulatedQuery) -> bool:
-        if query.include and not any(within(document.url, d) for d in query.include):
-            return False
-        if any(within(document.url, d) for d in query.exclude):
-            return False
-        language = query.language.lower().replace("_", "-").partition("-")[0]
-        if language not in ("", "all", "auto") and document.language not in ("", language):
-            return False
-        after = query.after
-        if query.freshness:
-            after = datetime.fromtimestamp(self._clock.time(), UTC) - WINDOWS[query.freshness]
-        if after is None and query.before is None:
-            return True
-        published = instant(document.published)
-        return published is not None and (
-            (after is None or published >= after) and (query.before is None or published <= query.before)
-        )
+        """Results of which the first lack fields."""
+        whole_answer = self.hits_reply([*self.search(query), *SOME_HITS], query)
+        return without_fields(whole_answer, self.results_at, self.url_field)
 
     def _address(self, document: CorpusDocument) -> str:
         if self._local or document.url.startswith("/"):
@@ -353,26 +284,9 @@ class EngineSimulator(LoopbackSite):
         return document.url
 
 
-_SOME = tuple(
-    SimulatedHit(
-        url=f"https://page{n}.example/a",
-        title=f"Page {n}",
-        snippet=f"The text of page {n}, which stands here so that an answer has something to lose.",
-        published=f"2026-01-0{n}",
-        score=1.0 / n,
-    )
-    for n in range(1, 5)
-)
-
-
-def _named(url: str) -> SimulatedHit:
-    return SimulatedHit(url=url, title=f"Title of {url}", snippet=f"Snippet of {url}", score=1.0)
-
-
 __all__ = [
     "ENGINE_FAULTS",
     "OK",
-    "PAGES",
     "WINDOWS",
     "WIRE_FAULTS",
     "Answered",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -61,6 +61,16 @@ class SimulatedHit:
     published: str = ""
     score: float = 0.0
     text: str = ""
+
+
+@frozen(kw_only=True)
+class Answered:
+    """What was asked and what came of it. ``outcome`` is ``ok``, ``reply``, or a fault's name."""
+
+    query: SimulatedQuery
+    outcome: str
+    hits: tuple[SimulatedHit, ...] = ()
+    reply: Reply
 
 
 # ---- reading ----------------------------------------------------------------------------------------
@@ -129,8 +139,6 @@ def within(url: str, domain: str) -> bool:
 
 def instant(text: str) -> datetime | None:
     """An ISO date or instant as an aware datetime (UTC where it names no zone); None if it is none."""
-    from datetime import UTC
-
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -150,3 +158,8 @@ def json_reply(data: Any, status: int = 200, headers: Mapping[str, str] | None =
 def text_reply(text: str, status: int = 200, kind: str = "text/plain; charset=utf-8") -> Reply:
     """A reply of text."""
     return Reply(body=text.encode(), status=status, headers={"Content-Type": kind})
+
+
+def hit_of(url: str) -> SimulatedHit:
+    """A hit of a URL alone, with a title and a snippet made of it."""
+    return SimulatedHit(url=url, title=f"Title of {url}", snippet=f"Snippet of {url}", score=1.0)
