@@ -44,16 +44,16 @@ _SAMPLE = tuple(
 def main(argv: Sequence[str] | None = None) -> int:
     """Serve until SIGINT or SIGTERM. Returns the exit code: 0, or 2 for wrong usage."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    first = argparse.ArgumentParser(add_help=False)
-    first.add_argument("engine", nargs="?")
-    name = first.parse_known_args(arguments)[0].engine
+    named = bool(arguments) and not arguments[0].startswith("-")
     try:
-        chosen = simulator(name) if name and not name.startswith("-") else None
+        chosen = simulator(arguments[0]) if named else None
     except ValueError as exc:
         _say(f"error: {exc}", sys.stderr)
         return 2
-    options = _parser(chosen).parse_args(arguments)
-    assert chosen is not None  # the parser has refused a missing name
+    parser = _parser(chosen)
+    options = parser.parse_args(arguments)
+    if chosen is None:
+        parser.error("the engine's name comes first")
     try:
         simulated = _make(chosen, options)
     except (ValueError, OSError) as exc:

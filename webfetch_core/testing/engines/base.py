@@ -285,27 +285,8 @@ class EngineSimulator(LoopbackSite):
 
 
 __all__ = [
-    "ENGINE_FAULTS",
-    "OK",
-    "WINDOWS",
-    "WIRE_FAULTS",
-    "Answered",
-    "Corpus",
-    "CorpusDocument",
-    "EngineSimulator",
-    "RateState",
-    "Received",
-    "Reply",
-    "SimulatedHit",
-    "SimulatedQuery",
-    "bearer",
-    "form_fields",
-    "instant",
-    "json_body",
-    "json_reply",
-    "query_fields",
-    "split_sites",
-    "text_reply",
-    "whole",
-    "within",
-]
+    "ENGINE_FAULTS", "OK", "WINDOWS", "WIRE_FAULTS", "Answered", "Corpus", "CorpusDocument",
+    "EngineSimulator", "RateState", "Received", "Reply", "SimulatedHit", "SimulatedQuery", "bearer",
+    "form_fields", "instant", "json_body", "json_reply", "query_fields", "split_sites", "text_reply",
+    "whole", "within",
+]  # fmt: skip

@@ -80,6 +80,7 @@ class RateState:
         quota: requests of the plan's period.
         quota_remaining: how many of them are left.
         quota_reset_s: seconds until the period ends.
+        refused: which of the two this request ran into: ``rate_limited``, ``quota``, or empty.
     """
 
     limit: int | None = None
@@ -89,6 +90,7 @@ class RateState:
     quota: int | None = None
     quota_remaining: int = 0
     quota_reset_s: float = 0.0
+    refused: str = ""
 
 
 class Limits:
@@ -144,6 +146,7 @@ class Limits:
             quota=quota,
             quota_remaining=left,
             quota_reset_s=max(0.0, self._quota_ends - now),
+            refused=fault if fault in ("rate_limited", "quota") else "",
         )
 
     def _forget(self) -> float:
