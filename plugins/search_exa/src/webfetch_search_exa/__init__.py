@@ -1,0 +1,1 @@
+"""Exa as a webfetch search engine."""

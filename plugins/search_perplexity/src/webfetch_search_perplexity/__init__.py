@@ -1,0 +1,1 @@
+"""Perplexity's Search API as a webfetch search engine."""

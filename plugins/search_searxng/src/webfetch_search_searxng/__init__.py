@@ -1,0 +1,1 @@
+"""A SearXNG instance as a webfetch search engine."""
