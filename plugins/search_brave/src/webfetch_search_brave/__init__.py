@@ -1,0 +1,1 @@
+"""The Brave Search API as a webfetch search engine."""

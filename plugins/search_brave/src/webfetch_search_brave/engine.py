@@ -1,0 +1,97 @@
+"""The search engine: one GET, one reading of the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from webfetch_core.api import (
+    AuthFailed,
+    BadQuery,
+    BadResponse,
+    HttpReply,
+    NotConfigured,
+    PluginContext,
+    SearchHit,
+    SearchRequest,
+)
+
+from .parse import parse
+from .rates import calls_per_s, tiers
+from .refusal import FIX_KEY, KEY, refusal
+from .request import endpoint, params_of
+from .settings import BraveSettings
+
+
+class BraveEngine:
+    """Brave Search. Thread-safe: it holds no state but the pace of ``context.http``."""
+
+    def __init__(self, settings: BraveSettings, context: PluginContext) -> None:
+        self._settings = settings
+        self._context = context
+        self._url = endpoint(settings.base_url)
+
+    def search(self, request: SearchRequest) -> list[SearchHit]:
+        """See :class:`webfetch_core.api.SearchEngine`."""
+        if not request.query.strip():
+            raise BadQuery("the query is empty", fix="ask for something")
+        key = key_of(self._context.environ)
+        params = params_of(request, self._settings)
+        reply = self._context.http.get(
+            self._url,
+            params=params,
+            headers={"Accept": "application/json", "X-Subscription-Token": key},
+            deadline=request.deadline,
+            raise_for_status=False,  # the headers of a refusal say how long to wait
+        )
+        self._keep_to_the_plan(reply)
+        data, unread = self._read(reply)
+        now = self._context.clock.time()
+        error = refusal(reply.status, reply.headers, hide(data, key), now=now, unread=unread)
+        if isinstance(error, BadQuery):
+            self._context.log.warning("request.refused", status=reply.status, sent=hide(params, key))
+        if error is not None:
+            raise error
+        return parse(data, extra_snippets=self._settings.extra_snippets)[: request.limit]
+
+    def _keep_to_the_plan(self, reply: HttpReply) -> None:
+        if self._settings.calls_per_s is None and (pace := calls_per_s(tiers(reply.headers))):
+            self._context.http.pace(pace)
+
+    @staticmethod
+    def _read(reply: HttpReply) -> tuple[Any, str]:
+        """The body's JSON, or what is to be said of one that has none."""
+        try:
+            return reply.json(), ""
+        except BadResponse as exc:
+            if reply.status < 300:
+                raise
+            return None, exc.message
+
+
+def key_of(environ: Mapping[str, str]) -> str:
+    """The key, fit for a header.
+
+    Raises:
+        NotConfigured: it is not set.
+        AuthFailed: it has characters that no key has; they are not shown.
+    """
+    key = environ.get(KEY, "").strip()
+    if not key:
+        raise NotConfigured(f"{KEY} is not set", fix=FIX_KEY)
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise AuthFailed(
+            f"{KEY} has characters that no key has: a blank, a line break or an accent", fix=FIX_KEY
+        )
+    return key
+
+
+def hide(data: Any, key: str) -> Any:
+    """``data`` with the key struck out of every text in it: services echo what they refuse."""
+    if isinstance(data, str):
+        return data.replace(key, "***") if len(key) >= 4 else data
+    if isinstance(data, Mapping):
+        return {name: hide(value, key) for name, value in data.items()}
+    if isinstance(data, list):
+        return [hide(value, key) for value in data]
+    return data

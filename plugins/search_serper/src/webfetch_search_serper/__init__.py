@@ -1,0 +1,1 @@
+"""Google results by the Serper API as a webfetch search engine."""

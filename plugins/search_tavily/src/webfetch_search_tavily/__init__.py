@@ -1,0 +1,1 @@
+"""The Tavily API as a webfetch search engine."""
