@@ -285,7 +285,7 @@ class EngineSimulator(LoopbackSite):
 
 
 __all__ = [
-    "ENGINE_FAULTS", "OK", "WINDOWS", "WIRE_FAULTS", "Answered", "Corpus", "CorpusDocument",
+    "ENGINE_FAULTS", "OK", "SOME_HITS", "WINDOWS", "WIRE_FAULTS", "Answered", "Corpus", "CorpusDocument",
     "EngineSimulator", "RateState", "Received", "Reply", "SimulatedHit", "SimulatedQuery", "bearer",
     "form_fields", "instant", "json_body", "json_reply", "query_fields", "split_sites", "text_reply",
     "whole", "within",

@@ -56,7 +56,7 @@ class CorpusDocument:
             return self.url
         parts = urlsplit(self.url)
         query = f"__{quote(parts.query, safe='')}" if parts.query else ""
-        return f"{PAGES}{parts.netloc}{parts.path or '/'}{query}"
+        return f"{PAGES}{parts.netloc}{quote(parts.path or '/', safe='/%:@!$&()*+,;=~')}{query}"
 
     def page(self) -> bytes:
         """The page's bytes."""

@@ -15,6 +15,7 @@ from urllib.parse import quote, urlsplit
 from attrs import evolve
 
 from .base import (
+    SOME_HITS,
     EngineSimulator,
     Received,
     Reply,
@@ -121,7 +122,7 @@ class DdgSimulator(EngineSimulator):
         if kind in ("silent_block", "challenge_200"):
             return _page(query, _challenge(query), 202 if kind == "silent_block" else 200)
         if kind == "layout_drift":
-            drifted = "".join(map(_drifted, self.search(query) or _DRIFTING))
+            drifted = "".join(map(_drifted, self.search(query) or SOME_HITS))
             return _page(query, f'<main><ol class="react-results--main">{drifted}</ol></main>')
         status = {"empty_202": 202, "forbidden": 403, "rate_limited": 429, "server_error": 500}[kind]
         text = "" if kind == "empty_202" else f"<html><body><h1>Error {status}</h1></body></html>"
@@ -129,7 +130,7 @@ class DdgSimulator(EngineSimulator):
 
     def missing_fields(self, query: SimulatedQuery) -> Reply:
         """Results without a snippet, without a title, without any address; then a whole one."""
-        hits = (self.search(query) * 4 or list(_DRIFTING) * 4)[:4]
+        hits = [*self.search(query), *SOME_HITS][:4]
         rows = [self._row(hit, query) for hit in hits]
         rows[0] = re.sub(r'<a class="result__snippet".*?</a>', "", rows[0])
         rows[1] = re.sub(r'(class="result__a"[^>]*>).*?</a>', r"\1</a>", rows[1])
@@ -178,9 +179,16 @@ _LITE_AD = (
     f'<a rel="nofollow" href="{_AD_LINK}" class=\'result-link\'>Buy it</a></td></tr>'
     "<tr class=\"result-sponsored\"><td>&nbsp;</td><td class='result-snippet'>An advertisement.</td></tr>\n"
 )
-_DRIFTING = tuple(
-    SimulatedHit(url=f"https://page{n}.example/", title=f"Page {n}", snippet=f"What page {n} says. " * 9)
-    for n in range(1, 5)
+_REGIONS = (
+    "ar-es au-en at-de be-fr be-nl br-pt bg-bg ca-en ca-fr ct-ca cl-es cn-zh co-es hr-hr cz-cs dk-da ee-et "
+    "fi-fi fr-fr de-de gr-el hk-tzh hu-hu in-en id-id ie-en il-en it-it jp-jp kr-kr lv-lv lt-lt my-en mx-es "
+    "nl-nl nz-en no-no pk-en pe-es ph-en pl-pl pt-pt ro-ro ru-ru sg-en sk-sk sl-sl za-en es-es se-sv ch-de "
+    "tw-tzh th-th tr-tr us-en ua-uk uk-en vn-vi"
+)
+_SELECT = (
+    '<select class="frm__select" name="kl"><option value="">All Regions</option>'
+    + "".join(f'<option value="{region}">{region}</option>' for region in _REGIONS.split())
+    + "</select>"
 )
 
 
@@ -189,7 +197,7 @@ def _page(query: SimulatedQuery, content: str, status: int = 200) -> Reply:
     head = f'<head><meta charset="UTF-8"><title>{asked} at DuckDuckGo</title></head>'
     form = (
         f'<form name="x" class="header__form" action="/{query.params.get("page", "html")}/" method="post">'
-        f'<input name="q" class="search__input" value="{asked}"></form>'
+        f'<input name="q" class="search__input" value="{asked}">{_SELECT}</form>'
     )
     return text_reply(f"<!DOCTYPE html><html>{head}<body>{form}{content}</body></html>", status, _KIND)
 
