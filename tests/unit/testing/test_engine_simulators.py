@@ -354,7 +354,7 @@ def test_every_module_of_an_engine_is_found_by_its_name() -> None:
     assert "ddg" in NAMES and not {"base", "corpus", "script"} & set(NAMES)
     for name in NAMES:
         found = simulator(name)
-        assert found.name == name and found.base_path in found.routes, name
+        assert found.name == name and any(r.startswith(found.base_path) for r in found.routes), name
         assert len(set(found.all_faults())) == len(found.all_faults())
 
 

@@ -68,7 +68,7 @@ def test_it_serves_a_folder_says_how_to_reach_it_and_stops_when_told(tmp_path: P
         (["ddg", "--coverage", "2"], "coverage is between 0 and 1"),
         (["ddg", "--failures", "nope"], "no fault 'nope' here; there are: "),
         (["ddg", "--corpus", "no-such-folder"], "no-such-folder: no such folder"),
-        (["ddg", "--quota", "3"], "ddg has no quota"),
+        (["ddg", "--plan", "3"], "ddg has no quota"),
     ],
 )
 def test_wrong_usage_is_named(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

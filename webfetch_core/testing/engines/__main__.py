@@ -85,7 +85,9 @@ def _parser(chosen: type[EngineSimulator] | None) -> argparse.ArgumentParser:
     add("--failures", default="server_error", help="the faults they meet, with commas")
     add("--seed", type=int, default=0, help="of coverage, noise and failures")
     add("--rate", type=float, help="requests a second; one too many is refused")
-    add("--quota", type=int, help="requests in all; one too many is refused")
+    add(
+        "--plan", type=int, metavar="N", help="requests in all; one too many is answered with the quota fault"
+    )
     add("--delay", type=float, default=0.0, metavar="SECONDS", help="how long each answer waits")
     add("--script", default="", help='faults of the first requests, with commas; "ok" for none')
     if chosen is not None:
@@ -109,7 +111,7 @@ def _make(chosen: type[EngineSimulator], options: argparse.Namespace) -> EngineS
         noise=options.noise,
         seed=options.seed,
         rate=options.rate,
-        quota=options.quota,
+        quota=options.plan,
         delay_s=options.delay,
         local_pages=options.local_pages,
         pages_url=options.pages_url,

@@ -150,7 +150,7 @@ class EngineSimulator(LoopbackSite):
         return None if query.query.strip() else self.fault_reply("bad_query", query)
 
     def rate_headers(self, state: RateState) -> Mapping[str, str]:
-        """Headers put on every answer. ``fault_reply`` need not add them."""
+        """Headers put on every answer, in place of those that the reply has."""
         return {}
 
     # ---- what a test says and sees ----
@@ -248,16 +248,16 @@ class EngineSimulator(LoopbackSite):
         if isinstance(step, Reply):
             reply = step
         elif step == OK:
-            hits = self.search(query)
-            reply = self.validate(query) or self.hits_reply(hits, query)
-            outcome = "bad_query" if reply.status >= 400 else OK
+            refusal = self.validate(query)
+            hits = () if refusal else self.search(query)
+            reply, outcome = refusal or self.hits_reply(hits, query), "bad_query" if refusal else OK
         elif isinstance(step, str):
             reply = self._faulty(step, query)
         else:
             hits, outcome = [h if isinstance(h, SimulatedHit) else hit_of(h) for h in step], OK
             reply = self.hits_reply(hits, query)
         if not isinstance(step, Reply):
-            headers = {**self.rate_headers(self._limits.state(outcome)), **reply.headers}
+            headers = {**reply.headers, **self.rate_headers(self._limits.state(outcome))}
             reply = evolve(reply, headers=headers, delay_s=reply.delay_s + self.delay_s)
         return Answered(query=query, outcome=outcome, hits=tuple(hits), reply=reply)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from math import ceil
 from typing import Any, ClassVar
 
 from attrs import evolve
@@ -12,6 +13,7 @@ from .base import (
     ENGINE_FAULTS,
     WINDOWS,
     EngineSimulator,
+    RateState,
     Received,
     Reply,
     SimulatedHit,
@@ -124,6 +126,12 @@ class PerplexitySimulator(EngineSimulator):
             return json_reply({"detail": [missing]}, 422)
         status, type_, text = _ERRORS[kind]
         return _error(status, type_, text, _WAIT if kind == "rate_limited" else {})
+
+    def rate_headers(self, state: RateState) -> Mapping[str, str]:
+        """The wait in milliseconds and in seconds, where there is one to be told."""
+        if not state.measured or state.refused != "rate_limited":
+            return {}
+        return {"retry-after-ms": str(ceil(state.reset_s * 1000)), "retry-after": str(ceil(state.reset_s))}
 
 
 def _queries(sent: Mapping[str, Any]) -> tuple[str, ...]:

@@ -81,6 +81,7 @@ class RateState:
         quota_remaining: how many of them are left.
         quota_reset_s: seconds until the period ends.
         refused: which of the two this request ran into: ``rate_limited``, ``quota``, or empty.
+        measured: whether a limit refused it, and not a script; then ``reset_s`` is a wait to be told.
     """
 
     limit: int | None = None
@@ -91,6 +92,7 @@ class RateState:
     quota_remaining: int = 0
     quota_reset_s: float = 0.0
     refused: str = ""
+    measured: bool = False
 
 
 class Limits:
@@ -131,6 +133,7 @@ class Limits:
         """The limits as they stand; ``fault`` (of ``take`` or of a script) shows as its own exhaustion."""
         now = self._forget()
         limit, quota = self._limit, self._quota
+        measured = fault == "rate_limited" and limit is not None and len(self._recent) >= limit
         remaining = max(0, limit - len(self._recent)) if limit is not None else 0
         reset_s = self._recent[0] + self._window_s - now if self._recent else 0.0
         left = max(0, quota - self._used) if quota is not None else 0
@@ -147,6 +150,7 @@ class Limits:
             quota_remaining=left,
             quota_reset_s=max(0.0, self._quota_ends - now),
             refused=fault if fault in ("rate_limited", "quota") else "",
+            measured=measured or (fault == "quota" and self._quota is not None and self._used >= self._quota),
         )
 
     def _forget(self) -> float:

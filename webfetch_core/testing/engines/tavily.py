@@ -7,8 +7,9 @@ Statuses of its own tell the limits of a plan (432, 433) from too many requests 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from email.utils import format_datetime
+from math import ceil
 from typing import Any
 
 from attrs import evolve
@@ -16,6 +17,7 @@ from attrs import evolve
 from .base import (
     ENGINE_FAULTS,
     EngineSimulator,
+    RateState,
     Received,
     Reply,
     SimulatedHit,
@@ -133,6 +135,11 @@ class TavilySimulator(EngineSimulator):
         if kind == "rate_limited":
             reply = evolve(reply, headers={**reply.headers, "Retry-After": "7"})
         return reply
+
+    def rate_headers(self, state: RateState) -> Mapping[str, str]:
+        """The wait, where there is one to be told."""
+        waits = state.measured and state.refused == "rate_limited"
+        return {"Retry-After": str(ceil(state.reset_s))} if waits else {}
 
 
 _FAULTS = {
