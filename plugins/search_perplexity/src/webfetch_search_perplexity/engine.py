@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from webfetch_core.api import AuthFailed, BadQuery, NotConfigured, PluginContext, SearchHit, SearchRequest
+from webfetch_core.api import (
+    AuthFailed,
+    BadQuery,
+    BadResponse,
+    NotConfigured,
+    PluginContext,
+    SearchHit,
+    SearchRequest,
+)
 
 from .request import endpoint, search_body
 from .settings import PerplexitySettings
-from .verdict import KEY, hits_of, refusal
+from .verdict import KEY, body_of, hits_of, refusal
 
 
 class PerplexityEngine:
@@ -42,7 +50,10 @@ class PerplexityEngine:
         )
         if reply.status >= 300:
             raise refusal(reply, key, self._context.clock.time())
-        return hits_of(reply.json(), key)
+        data, unread = body_of(reply)
+        if unread:
+            raise BadResponse(unread, status=reply.status)
+        return hits_of(data, key)
 
 
 def usable_key(value: str) -> str:

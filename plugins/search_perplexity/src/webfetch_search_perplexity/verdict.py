@@ -63,15 +63,23 @@ def hits_of(data: Any, key: str) -> list[SearchHit]:
     return hits
 
 
+def body_of(reply: HttpReply) -> tuple[Any, str]:
+    """The body's JSON, or what is to be said of a body that has none.
+
+    The client's own error would keep the body, and the key if that repeats it.
+    """
+    try:
+        return reply.json(), ""
+    except BadResponse as exc:
+        return None, exc.message
+
+
 def refusal(reply: HttpReply, key: str, now: float) -> WebfetchError:
     """The error that a reply with a status of 300 or above stands for; ``key`` never shows in it.
 
     ``now`` is in seconds since the epoch: ``Retry-After`` may be a date.
     """
-    try:
-        data = reply.json()
-    except BadResponse:
-        data = None
+    data, _ = body_of(reply)
     wait_s = wait(reply.headers, now)
     if isinstance(data, Mapping):
         return fault(reply.status, data, key, wait_s)
