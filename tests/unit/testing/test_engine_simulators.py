@@ -317,6 +317,13 @@ def test_limits_and_keys_that_an_engine_has_not_are_refused() -> None:
         Acme().script("ok", "truncated")
 
 
+def test_a_fault_of_the_simulator_itself_is_shown(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Acme, "hits_reply", lambda *_: 1 / 0)
+    engine = made()
+    status, _, body = ask(engine, "apple")
+    assert status == 500 and b"ZeroDivisionError" in body and engine.outcomes == ["crashed"]
+
+
 # ---- pages ------------------------------------------------------------------------------------------
 
 

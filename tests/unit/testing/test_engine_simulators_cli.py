@@ -36,6 +36,7 @@ def serving(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]
         process.communicate()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no signal asks a process to end there")
 def test_it_serves_a_folder_says_how_to_reach_it_and_stops_when_told(tmp_path: Path) -> None:
     (tmp_path / "tide.md").write_text("# Tide gauges\n\nThe gauge drifts.", "utf-8")
     with serving("ddg", "--corpus", str(tmp_path), "--script", "silent-block,ok") as (process, lines):

@@ -281,3 +281,38 @@ def test_nothing_found_and_wire_faults_hold_for_every_json_engine(name: str) -> 
             ask(engine)
         engine.fault = "html_instead_of_json"
         assert "502 Bad Gateway" in ask(engine)[2]
+
+
+GARBAGE = [
+    b"",
+    b"\xff\xfe\x00",
+    b"[]",
+    b"null",
+    b"{",
+    b'{"query": 1, "q": {}, "num": [], "max_results": "x", "numResults": null, "contents": 7}',
+    b'{"query": ["a", 2], "q": "tide", "page": -3, "num": -1, "tbs": 5, "hl": 7, "include_domains": "a.b"}',
+    b'{"query": "tide", "time_range": [], "country": 3, "search_domain_filter": [1], "api_key": 5}',
+    b'{"query": "tide", "startPublishedDate": 5, "topic": {}, "search_recency_filter": 1, "type": {}}',
+    b'{"query": "tide", "search_depth": [], "max_results": Infinity, "page": 1e99}',
+    b"q=%ff%00&s=-5&df=x..y&kl=----&pageno=0&format=json",
+    b"q=" + b"site: -site: ( OR )".replace(b" ", b"+") * 40,
+]
+
+
+@pytest.mark.parametrize("body", GARBAGE)
+@pytest.mark.parametrize("name", sorted(WIRES))
+def test_a_misshapen_request_gets_an_answer(name: str, body: bytes) -> None:
+    wire = WIRES[name]
+    headers = {wire.key[0]: wire.key[1].format("k")} if wire.key else {}
+    with simulator(name)(DOCUMENTS) as engine:
+        for path in (wire.path, f"{wire.path}?{body.decode('latin-1').translate(_NO_BLANKS)}"):
+            connection = http.client.HTTPConnection(engine.host, engine.port, timeout=5)
+            try:
+                connection.request("POST", path, body, headers)
+                assert 200 <= connection.getresponse().status < 500, (name, path)
+            finally:
+                connection.close()
+        assert len(engine.outcomes) == 2 and "crashed" not in engine.outcomes
+
+
+_NO_BLANKS = {n: f"%{n:02X}" for n in (*range(0x21), *range(0x7F, 0x100))}

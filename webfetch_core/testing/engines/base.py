@@ -7,6 +7,7 @@ and what each of its errors looks like.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar
 
@@ -229,10 +230,13 @@ class EngineSimulator(LoopbackSite):
             return Reply(body=document.page(), headers={"Content-Type": document.content_type})
         if request.path not in self.routes or scripted:
             return super()._answer(request)
-        query = self.parse_request(request)
         with self._lock:
             self.requests.append(request)
-            answer = self._decide(query)
+            try:
+                answer = self._decide(self.parse_request(request))
+            except Exception:  # a simulator's own fault must show, and not as a cut connection
+                reply = text_reply(traceback.format_exc(), 500)
+                answer = Answered(query=SimulatedQuery(), outcome="crashed", reply=reply)
             self.answered.append(answer)
         if self._on_answer is not None:
             self._on_answer(request, answer)

@@ -72,7 +72,7 @@ class ExaSimulator(EngineSimulator):
             return _error(400, "NUM_RESULTS_EXCEEDED", "numResults: your plan allows up to 100 results")
         if query.include and query.exclude:
             return _refused("includeDomains and excludeDomains cannot be used together")
-        if sent.get("type", "auto") not in TYPES:
+        if _text(sent.get("type", "auto")) not in TYPES:
             return _refused(f"type: must be one of {', '.join(sorted(TYPES))}")
         for name, moment in (("startPublishedDate", query.after), ("endPublishedDate", query.before)):
             if name in sent and moment is None:

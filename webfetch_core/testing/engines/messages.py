@@ -65,7 +65,7 @@ class SimulatedHit:
 
 @frozen(kw_only=True)
 class Answered:
-    """What was asked and what came of it. ``outcome`` is ``ok``, ``reply``, or a fault's name."""
+    """What was asked, and what came of it: ``outcome`` is ``ok``, ``reply``, ``crashed`` or a fault."""
 
     query: SimulatedQuery
     outcome: str
@@ -106,7 +106,7 @@ def whole(value: Any) -> int | None:
     """``value`` as a whole number, from text too; None for anything else."""
     try:
         return None if isinstance(value, bool) else int(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

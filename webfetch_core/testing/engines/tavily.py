@@ -83,7 +83,7 @@ class TavilySimulator(EngineSimulator):
             (depth in _DEPTHS, "Invalid search depth. Must be 'basic', 'advanced', 'fast' or 'ultra-fast'."),
             (topic in _TOPICS, "Invalid topic. Must be 'general', 'news' or 'finance'."),
             (
-                time is None or time in _TIME or time in _TIME.values(),
+                time is None or time in (*_TIME, *_TIME.values()),
                 "Invalid time range. Must be 'day', 'week', 'month', 'year', 'd', 'w', 'm' or 'y'.",
             ),
             (
