@@ -1,4 +1,4 @@
-"""What simulators of engines share: the request as understood, the hits, and small wire helpers. Pure."""
+"""What simulators of engines share: requests as understood, hits, and reading and writing the wire. Pure."""
 
 from __future__ import annotations
 
