@@ -36,7 +36,7 @@ _ERRORS = {
     "bad_query": (400, "invalid_request_error", "query must be a text that is not empty"),
     "server_error": (500, "internal_server_error", "Internal server error"),
 }
-_WAIT = {"retry-after-ms": "1500", "retry-after": "2"}
+_WAIT = {"retry-after-ms": "250", "retry-after": "1"}
 
 
 class PerplexitySimulator(EngineSimulator):

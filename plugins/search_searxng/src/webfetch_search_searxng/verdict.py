@@ -59,7 +59,7 @@ def hits_of(data: Any, key: str = "") -> list[SearchHit]:
         raise BadResponse(f"none of SearXNG's {len(listed)} results has an address")
     silent = unresponsive(data)
     if silent and not hits and not data.get("answers"):
-        raise _upstream(silent)
+        raise _upstream({name: _hidden(reason, key) for name, reason in silent.items()})
     return hits
 
 
@@ -124,7 +124,10 @@ def _limited(error: ProviderError) -> RateLimited:
 
 def _again(error: ProviderError, key: str, *, fix: str = "") -> ProviderError:
     """``error`` without its body and without the key."""
-    told = _hidden(error.message, key)
+    told = error.message
+    if key and error.body:  # the client shows how a body begins, and may have cut the key in two
+        said = _said(error_json(error), key)
+        told = f"SearXNG answered {error.status}: {said or 'its words are not shown, for it was sent a key'}"
     return type(error)(told, fix=error.fix or fix, retry_after_s=error.retry_after_s, status=error.status)
 
 
