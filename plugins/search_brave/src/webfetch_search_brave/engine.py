@@ -24,7 +24,6 @@ from .refusal import FIX_KEY, KEY, refusal
 from .request import endpoint, params_of
 from .settings import BraveSettings
 
-
 PATIENCE_S = 2.0
 """The longest pause after which a call is made again: that of a plan of one call a second."""
 
@@ -57,7 +56,7 @@ class BraveEngine:
             data = self._ask(params, key, request.deadline)
         except RateLimited as exc:
             pause, deadline = exc.retry_after_s, request.deadline
-            if pause is None or pause > PATIENCE_S:
+            if pause is None or not 0 < pause <= PATIENCE_S:
                 raise
             if deadline is not None and self._context.clock.monotonic() + pause >= deadline:
                 raise

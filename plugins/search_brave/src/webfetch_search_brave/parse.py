@@ -26,8 +26,8 @@ def parse(data: Any, *, extra_snippets: bool = False) -> list[SearchHit]:
     if not isinstance(data, Mapping) or not _PARTS & data.keys():
         raise BadResponse("Brave's answer is no search reply: it has none of type, query and web")
     web = data.get("web")
-    found = web.get("results") if isinstance(web, Mapping) else web
-    if found is None:
+    found = web.get("results") if isinstance(web, Mapping) else None
+    if web is None or (isinstance(web, Mapping) and found is None):
         return []
     if not isinstance(found, list):
         raise BadResponse("Brave's answer has another layout: web.results is no list")
