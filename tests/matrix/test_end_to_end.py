@@ -332,3 +332,34 @@ def test_snippets_answer_when_no_page_can_be_read(open_one: Any, site: LoopbackS
     text = wf.render(wf.search("engine bore"))
     assert "84 mm" in text
     assert "snippets" in text
+
+
+def test_a_page_of_a_private_host_is_not_read_once_the_permission_is_gone(
+    open_one: Any, site: LoopbackSite
+) -> None:
+    url = site.url("/lamp")
+    with open_one() as wf:
+        assert "colza oil" in wf.fetch(url).text
+        assert wf.search("which oil burns in the lamp").chunks
+    with open_one(net=NetSettings()) as wf:
+        with pytest.raises(Refused):
+            wf.fetch(url)
+        again = wf.search("which oil burns in the lamp")
+        assert again.provenance.kind == "fresh"
+        assert {f.kind for f in again.failed_urls} == {"refused"}
+    with open_one() as wf:  # and a refusal ends with its reason
+        assert wf.search("which oil burns in the lamp").chunks
+
+
+def test_what_an_outage_made_poor_does_not_outlive_it(open_one: Any, site: LoopbackSite) -> None:
+    from webfetch_core.api import Unavailable
+
+    other = ScriptedEngine(Unavailable("it is down"), [site.url("/ferry")])
+    plugin = fake_plugin("search", other, "other", traits=SearchTraits())
+    wf = open_one([site.url("/lamp")], plugins=(plugin,))
+    first = wf.search("when does the ferry leave")
+    assert [a.outcome for a in first.attempts if a.provider == "other"] == ["unavailable"]
+    second = wf.search("when does the ferry leave")
+    assert second.provenance.kind == "fresh"
+    assert site.url("/ferry") in {hit.url for hit in second.hits}
+    assert wf.search("when does the ferry leave").provenance.kind == "exact"

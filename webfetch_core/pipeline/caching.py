@@ -156,6 +156,7 @@ class CachedDocument:
     final_url: str = ""
     etag: str = ""
     last_modified: str = ""
+    permission: str = ""
 
 
 class PageCache:
@@ -194,6 +195,7 @@ class PageCache:
             final_url=str(row.facts.get("final_url", "")),
             etag=str(row.facts.get("etag", "")),
             last_modified=str(row.facts.get("last_modified", "")),
+            permission=str(row.facts.get("permission", "")),
         )
 
     def put(
@@ -203,8 +205,12 @@ class PageCache:
         *,
         final_url: str = "",
         validators: Mapping[str, str] | None = None,
+        permission: str = "",
     ) -> bool:
         """Keep a document as fetched now. ``validators`` are the reply's headers, names in lower case.
+
+        ``permission`` is a mark of what allowed the fetch, for pages that not everybody may read; the
+        reader compares it with what is allowed then.
 
         A document without text is not kept. Returns whether it was.
         """
@@ -216,13 +222,20 @@ class PageCache:
             "final_url": final_url,
             "etag": headers.get("etag", ""),
             "last_modified": headers.get("last-modified", ""),
+            "permission": permission,
         }
         return self._store.put(PAGES, url_key(url), encode_row(self._clock.time(), facts, document))
 
     def renew(self, url: str, cached: CachedDocument, *, validators: Mapping[str, str] | None = None) -> bool:
         """Count the age from now: the server said that the page has not changed (304)."""
         headers = {"etag": cached.etag, "last-modified": cached.last_modified, **(validators or {})}
-        return self.put(url, cached.document, final_url=cached.final_url, validators=headers)
+        return self.put(
+            url,
+            cached.document,
+            final_url=cached.final_url,
+            validators=headers,
+            permission=cached.permission,
+        )
 
 
 # ---- failures ------------------------------------------------------------------------------------

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
-from attrs import evolve
+from attrs import Factory, evolve, fields
 
 from ..errors import AllEnginesFailed, WebfetchError
 from ..models import Attempt, Freshness, SearchHit, SearchRequest
@@ -73,7 +76,7 @@ def identities(host: Host, handles: Sequence[Handle], deadline: Deadline) -> tup
     names = []
     for handle in handles:
         if is_network(handle):
-            names.append(handle.name)
+            names.append(handle.name + changed_settings(handle.entry.settings))
             continue
         try:
             print_ = host.caller.call(
@@ -90,6 +93,29 @@ def identities(host: Host, handles: Sequence[Handle], deadline: Deadline) -> tup
             return None
         names.append(f"{handle.name}@{print_}")
     return tuple(names)
+
+
+def changed_settings(settings: Any) -> str:
+    """A mark of the settings that differ from their defaults: another country, another answer."""
+    if settings is None:
+        return ""
+    changed = {
+        a.name: repr(getattr(settings, a.name))
+        for a in fields(type(settings))
+        if a.name not in _NO_EFFECT and getattr(settings, a.name) != _default(a)
+    }
+    if not changed:
+        return ""
+    return "?" + hashlib.sha256(json.dumps(changed, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _default(attribute: Any) -> Any:
+    default = attribute.default
+    return default.factory() if isinstance(default, Factory) and not default.takes_self else default  # type: ignore[arg-type]
+
+
+_NO_EFFECT = frozenset({"calls_per_s", "timeout_s", "proxy"})
+"""Settings of an engine that change how it is asked, not what it finds."""
 
 
 def ask(

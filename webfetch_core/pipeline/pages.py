@@ -12,10 +12,10 @@ from ..models import Document, FetchRequest, Freshness, Page
 from ..runtime.deadline import Deadline
 from ..runtime.emitter import Scope
 from ..runtime.extraction import extract_by
-from ..runtime.host import Host
+from ..runtime.host import Host, permission_mark
 from ..runtime.replies import check_page
 from ..stages import Fetcher
-from .caching import NegativeCache, PageCache, TolerantStore, lifetime
+from .caching import CachedDocument, NegativeCache, PageCache, TolerantStore, lifetime
 from .urls import canonical
 
 HURRIED = 0.9
@@ -55,9 +55,7 @@ class PageLoader:
         key = canonical(url)
         if web and not policy.force_fresh:
             cached = self._pages.get(key)
-            if cached is not None and (
-                policy.cache_only or cached.age_s < lifetime(policy.freshness, self._host.settings.ttl)
-            ):
+            if cached is not None and self._serves(cached, policy):
                 scope.emit("page.cached", stage="fetch", target=url, outcome="hit", elapsed_s=0.0)
                 return cached.document
         if policy.cache_only and web:
@@ -74,9 +72,21 @@ class PageLoader:
             raise
         if web and not self._host.closed:
             self._failures.forget(key)
-            if self._pages.put(key, document, final_url=page.final_url, validators=page.headers):
+            if self._pages.put(
+                key,
+                document,
+                final_url=page.final_url,
+                validators=page.headers,
+                permission=self._host.permission_for(url) or self._host.permission_for(page.final_url or url),
+            ):
                 scope.emit("page.cached", stage="fetch", target=url, outcome="stored")
         return document
+
+    def _serves(self, cached: CachedDocument, policy: PagePolicy) -> bool:
+        """Whether a cached page may answer: young enough, and not of a host that is forbidden by now."""
+        if cached.permission and cached.permission != permission_mark(self._host.settings.net):
+            return False
+        return policy.cache_only or cached.age_s < lifetime(policy.freshness, self._host.settings.ttl)
 
     def _fetch_and_extract(
         self, url: str, policy: PagePolicy, scope: Scope, deadline: Deadline

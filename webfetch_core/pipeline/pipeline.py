@@ -14,7 +14,7 @@ from ..models import Chunk, Freshness, ProvenanceKind, SearchResult
 from ..runtime.calls import Handle
 from ..runtime.deadline import Deadline
 from ..runtime.emitter import Scope
-from ..runtime.host import Host
+from ..runtime.host import Host, permission_mark
 from . import engines
 from .cache_admin import Counters
 from .caching import QueryCache, SingleFlight, TolerantStore, query_key
@@ -26,6 +26,8 @@ from .request import SearchOptions, classify
 from .selection import select
 from .urls import canonical
 
+_NO_OUTAGE = frozenset({"not_configured", "bad_query"})
+"""Kinds of an engine's failure that will be the same tomorrow."""
 PAGE_PRIOR = 0.1
 """How much a page's rank tells about its passages; 0 trusts the passages alone."""
 RANK_RESERVE_S = 0.15
@@ -118,9 +120,12 @@ class Pipeline:
         names = engines.identities(self._host, handles, deadline)
         if names is None:
             return None
+        # What may be fetched decides what can be found: an answer from a private host is for those
+        # who may still read it, and a refusal ends with its reason.
+        permission = permission_mark(self._host.settings.net)
         return query_key(
             options.query,
-            engines=names,
+            engines=(*names, f"allowed@{permission}") if permission else names,
             limit=options.limit,
             mode=self._host.settings.search_mode,
             time_filter=options.hint,
@@ -212,10 +217,11 @@ class Pipeline:
         return evolve(result, attempts=scope.attempts(), trace=scope.trace())
 
     def _worth_keeping(self, gathered: Gathered, result: SearchResult) -> bool:
-        """Whether the cache may serve it for days: what only an outage of ours made poor may not."""
+        """Whether the cache may serve it for days: what an outage made poor may not outlive it."""
         read = any(state.document is not None for state in gathered.pages.values())
         ranked = bool(result.ranked_by) or not self._host.handles("rank")
-        return read and ranked and not gathered.pending_engines
+        sound = all(error.kind in _NO_OUTAGE for error in gathered.failures.values())
+        return read and ranked and sound and not gathered.pending_engines
 
     def _rank(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +19,7 @@ from ..models import Document, Embeddings, Page
 from ..providers import Clock, FetchTraits, RankTraits
 from ..registry.catalog import Catalog, Entry
 from ..registry.manager import Manager, describe
-from ..settings import Settings
+from ..settings import NetSettings, Settings
 from ..stages import Cache
 from .calls import Caller, Handle
 from .context import HostContext
@@ -146,6 +147,20 @@ class Host:
                     raise ConfigError(f"net.allow_hosts: {exc}") from exc
                 self._http = HttpClient(guard, self.clock, net, __version__)
             return self._http
+
+    def permission_for(self, url: str) -> str:
+        """The mark of the permission without which ``url`` could not have been fetched; empty for the
+        public web. Resolves the host once more, and only where something is permitted at all."""
+        from .netguard import Guard, Policy
+
+        mark = permission_mark(self.settings.net)
+        if not mark:
+            return ""
+        try:
+            Guard(Policy(ports=self.settings.net.ports)).check(url)
+        except WebfetchError:
+            return mark
+        return ""
 
     def veto(self, url: str) -> str | None:
         """Why a plugin forbids ``url``, or None. A plugin that cannot answer forbids it."""
@@ -288,6 +303,13 @@ class Host:
                     reason=f"close: {describe(exc)}",
                 )
             )
+
+
+def permission_mark(net: NetSettings) -> str:
+    """What stands for ``net.allow_hosts`` in cache rows and keys; empty when nothing is permitted."""
+    if not net.allow_hosts:
+        return ""
+    return hashlib.sha256("\n".join(sorted(net.allow_hosts)).encode()).hexdigest()[:12]
 
 
 def schemes_of(entry: Entry) -> Iterable[str]:
