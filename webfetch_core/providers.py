@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
-from attrs import field, frozen
+from attrs import field, frozen, has
 
+from .field_checks import count, count_or_none, flag, is_number, must, positive, text, texts
 from .models import Document, Embeddings, Page
 
 T = TypeVar("T")
@@ -95,12 +96,17 @@ class SearchTraits(Traits):
             ``context.http`` spaces them. A setting of this name wins.
     """
 
-    usd_per_1k: float = 0.0
-    max_limit: int = 100
-    max_query_chars: int | None = None
-    network: bool = True
-    filters: frozenset[str] = frozenset()
-    calls_per_s: float | None = None
+    usd_per_1k: float = field(
+        default=0.0, validator=must("a number of at least 0", lambda v: is_number(v) and v >= 0)
+    )
+    max_limit: int = field(default=100, validator=count)
+    max_query_chars: int | None = field(default=None, validator=count_or_none)
+    network: bool = field(default=True, validator=flag)
+    filters: frozenset[str] = field(default=frozenset(), validator=texts)
+    calls_per_s: float | None = field(
+        default=None,
+        validator=must("a number greater than 0, or None", lambda v: v is None or (is_number(v) and v > 0)),
+    )
 
 
 @frozen(kw_only=True)
@@ -108,22 +114,22 @@ class FetchTraits(Traits):
     """``schemes`` that it serves. Pages of a scheme other than http(s) are taken only from the
     engines of the same plugin, and are not put into the page cache."""
 
-    schemes: tuple[str, ...] = ("http", "https")
-    renders_js: bool = False
+    schemes: tuple[str, ...] = field(default=("http", "https"), validator=texts)
+    renders_js: bool = field(default=False, validator=flag)
 
 
 @frozen(kw_only=True)
 class ExtractTraits(Traits):
     """Media types it takes: ``text/html``, ``text/*`` or ``*/*``; the most specific is tried first."""
 
-    content_types: tuple[str, ...] = ("text/html", "application/xhtml+xml")
+    content_types: tuple[str, ...] = field(default=("text/html", "application/xhtml+xml"), validator=texts)
 
 
 @frozen(kw_only=True)
 class RankTraits(Traits):
     """``kind`` is ``lexical``, ``biencoder`` or ``crossencoder``."""
 
-    kind: str = "lexical"
+    kind: str = field(default="lexical", validator=text)
 
 
 # ---- the provider ------------------------------------------------------------------------------
@@ -135,11 +141,6 @@ def _valid_name(_: Any, attribute: Any, value: Any) -> None:
             f"{attribute.name} must be lower case letters, digits and underscores, starting with a letter; "
             f"got {value!r}"
         )
-
-
-def _positive(_: Any, attribute: Any, value: Any) -> None:
-    if not value > 0:
-        raise ValueError(f"{attribute.name} must be greater than 0; got {value!r}")
 
 
 @frozen(kw_only=True)
@@ -162,14 +163,25 @@ class Provider(Generic[T]):
     """
 
     name: str = field(validator=_valid_name)
-    build: Callable[[Any, PluginContext], T]
-    summary: str = ""
-    settings: type | None = None
-    requires: tuple[Requirement, ...] = ()
-    traits: Traits | None = None
-    priority: int = 0
-    timeout_s: float = field(default=10.0, validator=_positive)
-    max_concurrency: int = field(default=4, validator=_positive)
+    build: Callable[[Any, PluginContext], T] = field(validator=must("callable", callable))
+    summary: str = field(default="", validator=text)
+    settings: type | None = field(
+        default=None, validator=must("an attrs class, or None", lambda v: v is None or has(v))
+    )
+    requires: tuple[Requirement, ...] = field(
+        default=(),
+        validator=must(
+            "a tuple of requirements",
+            lambda v: isinstance(v, (tuple, list)) and all(callable(r.missing) for r in v),
+        ),
+    )
+    traits: Traits | None = field(
+        default=None,
+        validator=must("traits, or None", lambda v: v is None or isinstance(v, Traits)),
+    )
+    priority: int = field(default=0, validator=must("a number", is_number))
+    timeout_s: float = field(default=10.0, validator=positive)
+    max_concurrency: int = field(default=4, validator=count)
 
 
 # ---- what a provider is given -------------------------------------------------------------------

@@ -9,10 +9,11 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from ..errors import ConfigError, ContractViolation
+from ..errors import ConfigError, ContractViolation, tellable
 from ..providers import Provider
 from ..settings import Settings
 from ..settings_load import structure
+from .limits import TookTooLong, within
 from .manager import Manager, describe
 from .report import STAGES, ProviderReport
 
@@ -73,7 +74,7 @@ class Catalog:
         self._entries = {
             stage: _refuse_duplicates(
                 [
-                    _judge(entry, tables, environ, settings)
+                    _judge(entry, tables, environ, settings, manager.hook_limit_s)
                     for entry in _collect(manager, stage, self.notes, settings.strict_plugins)
                 ]
             )
@@ -186,15 +187,20 @@ def _collect(manager: Manager, stage: str, notes: list[str], strict: bool) -> It
 
 
 def _judge(
-    entry: Entry, tables: Mapping[str, Mapping[str, Any]], environ: Mapping[str, str], settings: Settings
+    entry: Entry,
+    tables: Mapping[str, Mapping[str, Any]],
+    environ: Mapping[str, str],
+    settings: Settings,
+    limit_s: float,
 ) -> Entry:
     """Decide, without building it, whether a provider can work."""
-    provider = entry.provider
-    try:
+
+    def judge() -> Entry:
+        provider = entry.provider
         for requirement in provider.requires:
             missing = requirement.missing(environ)
             if missing:
-                return evolve(entry, state="off", reason=missing)
+                return evolve(entry, state="off", reason=tellable(missing))
         table = tables.get(entry.plugin, {})
         if provider.settings is None:
             if table:
@@ -204,11 +210,19 @@ def _judge(
         made: Any = structure(
             provider.settings, table, path=f"plugins.{entry.plugin}", origins=settings.origins
         )
+        return evolve(entry, settings=made)
+
+    try:
+        # Requirements and the defaults of settings are the plugin's code, too.
+        judged: Entry = within(limit_s, judge, f"judge-{entry.name}")
+        return judged
     except ConfigError as exc:
         return evolve(entry, state="broken", reason=str(exc))
-    except Exception as exc:
-        return evolve(entry, state="broken", reason=f"its requirements or settings failed: {describe(exc)}")
-    return evolve(entry, settings=made)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as exc:
+        told = str(exc) if isinstance(exc, TookTooLong) else f"failed: {describe(exc)}"
+        return evolve(entry, state="broken", reason=f"its requirements or settings {told}")
 
 
 def _check_tables(manager: Manager, settings: Settings) -> Mapping[str, Mapping[str, Any]]:

@@ -14,6 +14,7 @@ import pluggy
 from attrs import evolve, frozen
 
 from .. import hookspecs
+from ..errors import tellable
 from ..log import get_logger
 from ..markers import PROJECT
 from .discovery import Candidate
@@ -54,12 +55,18 @@ class Answer:
 def describe(exc: BaseException) -> str:
     """An exception in one line, for a reader who has not seen the traceback."""
     try:
-        text = "; ".join(line.strip() for line in str(exc).splitlines() if line.strip())
-    except Exception:  # a plugin's exception may fail to print itself
+        text = "; ".join(line.strip() for line in tellable(exc).splitlines() if line.strip())
+    except BaseException:  # a plugin's exception may fail to print itself, in any way
         text = ""
     if len(text) > MAX_REASON_CHARS:
         text = text[:MAX_REASON_CHARS] + "..."
     return f"{type(exc).__name__}: {text}" if text else type(exc).__name__
+
+
+def _walk(plugin: object) -> None:
+    """Look at every attribute, as registering does: those of an object may run code, and hang."""
+    for name in dir(plugin):
+        getattr(plugin, name, None)
 
 
 class Manager:
@@ -72,7 +79,7 @@ class Manager:
         self._pm.add_hookspecs(hookspecs)
         self._strict = strict
         self._load_limit_s = load_limit_s
-        self._hook_limit_s = hook_limit_s
+        self.hook_limit_s = hook_limit_s
         self._plugins: dict[str, LoadedPlugin] = {}
 
     @property
@@ -121,6 +128,7 @@ class Manager:
             self._fail(known, f"registering it failed: {describe(error)}", error)
             return
         try:
+            within(self._load_limit_s, lambda: _walk(plugin), f"register-{name}")
             self._pm.register(plugin, name=name)
             callers = self._pm.get_hookcallers(plugin) or []
             unknown = [c.name for c in callers if not c.has_spec()]
@@ -134,10 +142,13 @@ class Manager:
                 raise TypeError(f"hook wrappers are not supported: {', '.join(wrapped)}")
             if not callers:
                 raise TypeError("it implements no webfetch hook (is @hookimpl missing?)")
-        except Exception as exc:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as exc:
             if self._pm.has_plugin(name):
                 self._pm.unregister(name=name)
-            self._fail(known, f"registering it failed: {describe(exc)}", exc)
+            told = str(exc) if isinstance(exc, TookTooLong) else f"failed: {describe(exc)}"
+            self._fail(known, f"registering it {told}", exc)
             return
         hooks = tuple(sorted(c.name for c in callers if c.has_spec()))
         reason = (
@@ -182,7 +193,7 @@ class Manager:
                 return list(islice(value, MAX_ITEMS)) if lazy else value
 
             try:
-                value = within(self._hook_limit_s, ask, f"{impl.plugin_name}-{hook}")
+                value = within(self.hook_limit_s, ask, f"{impl.plugin_name}-{hook}")
             except KeyboardInterrupt:
                 raise
             except BaseException as exc:

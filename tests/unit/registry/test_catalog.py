@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -203,7 +204,7 @@ def test_a_provider_gets_its_table() -> None:
     [
         ({"contry": "x"}, "plugins.search_mine.contry: unknown setting, did you mean country?"),
         ({"country": 4}, "plugins.search_mine.country: expected text, got 4"),
-        ({"count": 0}, "plugins.search_mine.count: 'count' must be >= 1"),
+        ({"count": 0}, "plugins.search_mine.count: must be at least 1; got 0"),
     ],
 )
 def test_a_wrong_setting_breaks_the_provider_with_the_keys_path(table: dict[str, Any], told: str) -> None:
@@ -228,6 +229,40 @@ def test_a_table_of_no_plugin_is_refused() -> None:
 def test_a_table_that_is_a_value_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"plugins\.search_mine: expected a table, got 3"):
         catalog(search("search_mine", provider("mine")), plugins={"search_mine": 3})
+
+
+class Hanging:
+    def missing(self, environ: Mapping[str, str]) -> str | None:
+        threading.Event().wait(5.0)
+        return None
+
+
+class Leaving:
+    def missing(self, environ: Mapping[str, str]) -> str | None:
+        raise SystemExit(3)
+
+
+def _leave() -> int:
+    raise SystemExit(3)
+
+
+@frozen(kw_only=True)
+class LeavingSettings:
+    x: int = field(factory=_leave)
+
+
+@pytest.mark.parametrize(
+    ("bad", "told"),
+    [
+        ({"requires": (Hanging(),)}, "did not finish within"),
+        ({"requires": (Leaving(),)}, "failed: SystemExit: 3"),
+        ({"settings": LeavingSettings}, "failed: SystemExit: 3"),
+    ],
+)
+def test_judging_a_provider_can_neither_hang_nor_end_the_host(bad: dict[str, Any], told: str) -> None:
+    made = catalog(search("p", provider("bad", **bad), provider("good")))
+    reasons = {entry.name: entry.reason for entry in made.entries("search")}
+    assert told in reasons["bad"] and reasons["good"] == ""
 
 
 # ---- reports --------------------------------------------------------------------------------------------

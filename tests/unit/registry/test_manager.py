@@ -221,3 +221,37 @@ def test_mark_failed_only_touches_known_plugins() -> None:
     manager.mark_failed("other", "x")
     manager.mark_failed("mine", "later")
     assert [(p.name, p.state, p.reason) for p in manager.plugins] == [("mine", "failed", "later")]
+
+
+@pytest.mark.parametrize("what", ["hangs", "exits", "raises"])
+def test_an_object_whose_attributes_run_code_costs_itself_alone(what: str) -> None:
+    class Bad:
+        webfetch_rankers = staticmethod(hookimpl(lambda: [provider("bad")]))
+
+        @property
+        def trap(self) -> Any:
+            if what == "hangs":
+                threading.Event().wait(5.0)
+            raise SystemExit(1) if what == "exits" else RuntimeError("no")
+
+    manager = Manager(load_limit_s=0.2)
+    manager.register(Bad(), LoadedPlugin(name="bad"))
+    manager.register(Module(webfetch_rankers=lambda: [provider("good")]), LoadedPlugin(name="good"))
+    states = {p.name: p.state for p in manager.plugins}
+    assert states == {"bad": "failed", "good": "loaded"}
+    assert [a.plugin for a in manager.ask_each("webfetch_rankers")] == ["good"]
+
+
+@pytest.mark.parametrize("text", ["\ud800 half", "\x1b[31mred", "x" * 10**6])
+def test_an_exception_is_told_in_text_that_can_be_shown(text: str) -> None:
+    told = describe(ValueError(text))
+    told.encode()
+    assert told.isprintable() and len(told) < 1_000
+
+
+def test_an_exception_that_cannot_print_itself_is_told_by_its_type() -> None:
+    class Sly(Exception):
+        def __str__(self) -> str:
+            raise SystemExit(1)
+
+    assert describe(Sly()) == "Sly"
