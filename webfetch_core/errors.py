@@ -8,11 +8,26 @@ leaves a plugin is a fault of that plugin and is reported as ``plugin_error``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from .models import Attempt
+
+
+MAX_MESSAGE_CHARS = 8_000
+"""A longer message is cut: it goes into attempts, logs and JSON as it is."""
+_UNTELLABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def tellable(text: Any) -> str:
+    """``text`` as it can be shown and encoded: messages quote what strangers sent. Controls and lone
+    surrogates become U+FFFD, and what is longer than ``MAX_MESSAGE_CHARS`` is cut."""
+    plain = str.__str__(text) if isinstance(text, str) else str(text)
+    if len(plain) > MAX_MESSAGE_CHARS:
+        plain = plain[:MAX_MESSAGE_CHARS] + "..."
+    return _UNTELLABLE.sub("\ufffd", plain)
 
 
 class WebfetchError(Exception):
@@ -21,10 +36,10 @@ class WebfetchError(Exception):
     default_kind: ClassVar[str] = "error"
 
     def __init__(self, message: str, *, kind: str | None = None, fix: str = "") -> None:
-        super().__init__(message)
-        self.message = message
+        self.message = tellable(message)
+        super().__init__(self.message)
         self.kind = kind or self.default_kind
-        self.fix = fix
+        self.fix = tellable(fix)
 
     def __str__(self) -> str:
         return f"{self.message} ({self.fix})" if self.fix else self.message

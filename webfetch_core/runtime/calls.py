@@ -24,6 +24,7 @@ from ..errors import (
     WebfetchError,
     cool_down_s,
     counts_against_breaker,
+    tellable,
 )
 from ..log import get_logger
 from ..providers import Clock, PluginContext
@@ -118,6 +119,14 @@ def _one(_: Any) -> int:
     return 1
 
 
+def _is_sound(error: WebfetchError) -> bool:
+    """Whether a subclass of a plugin's left it what all errors of ours have."""
+    try:
+        return all(type(text) is str for text in (str(error), error.message, error.kind, error.fix))
+    except BaseException:
+        return False
+
+
 class Caller:
     """Makes the calls of one ``Webfetch``."""
 
@@ -172,7 +181,7 @@ class Caller:
                 "call.finished",
                 **about,
                 outcome=error.kind,
-                reason=str(error),
+                reason=tellable(error),
                 elapsed_s=self._clock.monotonic() - started,
             )
             if self._strict and not isinstance(exc, WebfetchError):
@@ -258,7 +267,7 @@ class Caller:
 
     def _translate(self, handle: Handle, exc: BaseException) -> WebfetchError:
         if isinstance(exc, WebfetchError):
-            return exc
+            return exc if _is_sound(exc) else self._fault(handle, exc)
         if isinstance(exc, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
             raise exc
         if isinstance(exc, TimeoutError):

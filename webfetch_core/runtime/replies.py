@@ -21,6 +21,12 @@ MAX_TEXT_CHARS = 20_000
 """Longest title or snippet that is kept whole."""
 MAX_DATE_CHARS = 40
 MAX_LINKS = 2_000
+MAX_DOCUMENT_CHARS = 2_000_000
+"""A longer text is cut and flagged ``truncated``: it would be chunked for seconds, and all other work
+would wait for the interpreter meanwhile."""
+MAX_METADATA = 200
+MAX_EXTRA_CHARS = 100_000
+"""What an engine's extras may come to, as JSON, each."""
 
 # Unicode tag characters and bidi overrides carry text that a reader cannot see (CVE-2021-42574).
 _INVISIBLE = re.compile("[\U000e0000-\U000e007f\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff]")
@@ -35,6 +41,19 @@ def visible(text: str) -> str:
     """``text`` without characters that only a machine would read, and with U+FFFD for lone surrogates,
     which can be neither encoded nor shown."""
     return _HALVES.sub("\ufffd", _INVISIBLE.sub("", text))
+
+
+def plain(text: Any) -> str:
+    """``text`` as a ``str`` proper that can be encoded; empty for anything but a string. What a subclass
+    overrides would run later, in a thread of ours and outside of every limit."""
+    if not isinstance(text, str):
+        return ""
+    exact = str.__str__(text)
+    try:
+        exact.encode()
+    except UnicodeEncodeError:
+        return _HALVES.sub("\ufffd", exact)
+    return exact
 
 
 def listed(value: Any, what: str, limit: int) -> list[Any]:
@@ -61,16 +80,18 @@ def check_hits(
     for row in rows:
         if not isinstance(row, SearchHit):
             raise ContractViolation(f"returned a {type(row).__name__} where a SearchHit belongs")
-        if not usable_url(row.url, ("http", "https", *schemes)) or row.url in seen:
+        url = str.__str__(row.url) if isinstance(row.url, str) else ""
+        if not usable_url(url, ("http", "https", *schemes)) or url in seen:
             continue
-        seen.add(row.url)
+        seen.add(url)
         good.append(
-            evolve(
-                row,
+            SearchHit(
+                url=url,
                 title=_text(row.title),
                 snippet=_text(row.snippet),
                 published=_text(row.published)[:MAX_DATE_CHARS] or None,
                 extra=_as_json(row.extra),
+                score=_number(row.score),
                 rank=len(good) + 1,
                 engine=engine,
                 engines={engine: len(good) + 1},
@@ -105,20 +126,47 @@ def _as_json(value: Any) -> dict[str, Any]:
     kept = {}
     for name, item in value.items():
         with suppress(TypeError, ValueError, RecursionError):
-            json.dumps(item, allow_nan=False)
-            kept[str(name)] = item
+            written = json.dumps(item, allow_nan=False, ensure_ascii=False)
+            if len(written) <= MAX_EXTRA_CHARS:
+                # Read back: what is kept is of JSON's own types, and shares nothing with the plugin.
+                kept[plain(name)] = json.loads(plain(written))
     return kept
 
 
 def _text(value: Any) -> str:
-    return visible(value)[:MAX_TEXT_CHARS] if isinstance(value, str) else ""
+    return visible(plain(value)[: 2 * MAX_TEXT_CHARS])[:MAX_TEXT_CHARS]
+
+
+def _number(value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return 0.0
+    return number if math.isfinite(number) else 0.0
 
 
 def check_page(value: Any) -> Page:
-    """Raises ContractViolation unless ``value`` is a Page with bytes in it."""
+    """Raises ContractViolation unless ``value`` is a Page with bytes in it and text in its other fields."""
     if not isinstance(value, Page) or not isinstance(value.body, bytes):
         raise ContractViolation(f"returned {type(value).__name__} where a Page with a bytes body belongs")
-    return value
+    for name in ("url", "final_url", "content_type", "fetched_by"):
+        if not isinstance(getattr(value, name), str):
+            raise ContractViolation(f"returned a Page whose {name} is {getattr(value, name)!r:.80}, not text")
+    if not isinstance(value.headers, Mapping):
+        raise ContractViolation(f"returned a Page whose headers are a {type(value.headers).__name__}")
+    if isinstance(value.status, bool) or not isinstance(value.status, int):
+        raise ContractViolation(f"returned a Page whose status is {value.status!r:.80}")
+    return Page(
+        url=plain(value.url),
+        final_url=plain(value.final_url),
+        content_type=plain(value.content_type),
+        fetched_by=plain(value.fetched_by),
+        headers={plain(k): plain(v) for k, v in value.headers.items() if isinstance(v, str)},
+        body=value.body if type(value.body) is bytes else bytes.__add__(value.body, b""),
+        status=int(value.status),
+        elapsed_s=_number(value.elapsed_s),
+        redirects=int(_number(value.redirects)),
+    )
 
 
 def check_document(value: Any) -> Document | None:
@@ -128,21 +176,27 @@ def check_document(value: Any) -> Document | None:
         return None
     if not isinstance(value, Document) or not isinstance(value.text, str):
         raise ContractViolation(f"returned {type(value).__name__} where a Document belongs")
-    if not value.text.strip():
+    text = plain(value.text)
+    flags = tuple(_told(x) for x in listed(value.flags, "flags", MAX_LINKS))
+    if len(text) > MAX_DOCUMENT_CHARS:
+        text, flags = text[:MAX_DOCUMENT_CHARS], (*flags, "truncated")
+    if not text.strip():
         return None
-    kept = evolve(
-        value,
-        url=value.url if isinstance(value.url, str) else "",
+    metadata = value.metadata if isinstance(value.metadata, Mapping) else {}
+    return Document(
+        url=plain(value.url),
+        text=text,
         title=_text(value.title),
         page_type=_text(value.page_type),
-        metadata={str(k): str(v) for k, v in value.metadata.items()}
-        if isinstance(value.metadata, Mapping)
-        else {},
-        links=tuple(x for x in listed(value.links, "links", MAX_LINKS) if isinstance(x, str)),
+        metadata={_told(k): _told(v) for k, v in islice(metadata.items(), MAX_METADATA)},
+        links=tuple(plain(x) for x in listed(value.links, "links", MAX_LINKS) if isinstance(x, str)),
         published=_text(value.published)[:MAX_DATE_CHARS] or None,
-        flags=tuple(str(x) for x in listed(value.flags, "flags", MAX_LINKS)),
+        flags=flags,
     )
-    return value if kept == value else kept
+
+
+def _told(value: Any) -> str:
+    return _text(value if isinstance(value, str) else str(value))
 
 
 def check_scores(value: Any, n: int) -> tuple[float, ...]:
@@ -154,7 +208,7 @@ def check_scores(value: Any, n: int) -> tuple[float, ...]:
         )
     try:
         numbers = tuple(float(s) for s in scores)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ContractViolation("returned scores that are not numbers") from None
     if not all(math.isfinite(s) for s in numbers):
         raise ContractViolation("returned scores that are not finite")
@@ -170,9 +224,9 @@ def check_embeddings(value: Any, n: int) -> Embeddings:
 
 def check_compressed(value: Any, given: Sequence[Chunk], budget: int) -> tuple[Chunk, ...]:
     """Raises ContractViolation unless ``value`` is chunks of the given sources within the budget."""
-    chunks = listed(value, "Chunk", len(given) + 1)
+    chunks = [_chunk(c) for c in listed(value, "Chunk", len(given) + 1)]
     urls = {c.url for c in given}
-    if len(chunks) > len(given) or not all(isinstance(c, Chunk) and c.url in urls for c in chunks):
+    if len(chunks) > len(given) or not all(c.url in urls for c in chunks):
         raise ContractViolation("returned chunks that it was not given")
     total = sum(len(c.text) for c in chunks)
     if total > budget:
@@ -180,10 +234,29 @@ def check_compressed(value: Any, given: Sequence[Chunk], budget: int) -> tuple[C
     return tuple(chunks)
 
 
+def _chunk(value: Any) -> Chunk:
+    if not isinstance(value, Chunk) or not isinstance(value.text, str):
+        raise ContractViolation(f"returned a {type(value).__name__} where a Chunk with a text belongs")
+    return evolve(
+        value,
+        text=plain(value.text),
+        url=plain(value.url),
+        title=_text(value.title),
+        heading_path=tuple(_text(x) for x in listed(value.heading_path, "headings", MAX_LINKS)),
+        score=_number(value.score),
+    )
+
+
 def check_match(value: Any, n: int) -> Match | None:
     """Raises ContractViolation unless ``value`` is None or a Match with an index below ``n``."""
     if value is None:
         return None
-    if not isinstance(value, Match) or not 0 <= value.index < n or not math.isfinite(value.score):
+    right = isinstance(value, Match) and type(value.index) is int and 0 <= value.index < n
+    if not right or not math.isfinite(value.score):
         raise ContractViolation(f"returned {type(value).__name__} where a Match of {n} candidates belongs")
-    return value
+    return Match(
+        index=value.index,
+        query=_text(value.query),
+        score=_number(value.score),
+        reason=_text(value.reason),
+    )

@@ -398,3 +398,39 @@ def test_slots_come_back_after_every_ending(bench: Any, detached: bool) -> None:
         except WebfetchError:
             continue
     assert one.handle.slots.acquire(timeout=1)
+
+
+# ---- errors that are not what they seem ----
+
+
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise SystemExit("no")
+
+
+class Torn(Unavailable):
+    def __init__(self) -> None:
+        Exception.__init__(self, "without the fields of its base")
+
+
+class MuteUnavailable(Unavailable):
+    def __str__(self) -> str:
+        raise SystemExit("no")
+
+
+@pytest.mark.parametrize("detached", [True, False])
+@pytest.mark.parametrize("error", [Mute(), Torn(), MuteUnavailable("x")], ids=["mute", "torn", "own"])
+def test_an_error_that_cannot_be_told_is_its_plugin_s_fault(bench: Any, error: Any, detached: bool) -> None:
+    one = bench(error)
+    told = one.failed(ProviderError, detached=detached)
+    assert told.kind == "plugin_error" and "webfetch-search-mine 1.2" in told.message
+    assert one.outcomes == ["plugin_error"]
+
+
+@pytest.mark.parametrize("text", ["\ud800", "\x1b[2J", "y" * 10**6])
+def test_what_an_error_quotes_can_be_shown(bench: Any, text: str) -> None:
+    one = bench(Unavailable(f"the server said {text}", fix=text))
+    one.failed(Unavailable)
+    (attempt,) = one.scope.attempts()
+    attempt.reason.encode()
+    assert attempt.reason.isprintable() and len(attempt.reason) < 20_000

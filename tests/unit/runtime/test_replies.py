@@ -7,12 +7,14 @@ from itertools import count, repeat
 from typing import Any
 
 import pytest
+from attrs import asdict
 from hypothesis import given
 from hypothesis import strategies as st
 
 from webfetch_core.api import Chunk, Document, Embeddings, Match, Page, SearchHit, SearchRequest
 from webfetch_core.errors import ContractViolation
 from webfetch_core.runtime.replies import (
+    MAX_DOCUMENT_CHARS,
     MAX_TEXT_CHARS,
     check_compressed,
     check_document,
@@ -137,7 +139,7 @@ def test_visible_only_takes_away(text: str) -> None:
 
 def test_pages() -> None:
     page = Page(url="https://x.example/", body=b"x")
-    assert check_page(page) is page
+    assert check_page(page) == page
     for wrong in (None, b"x", Page(url="u", body="text")):  # type: ignore[arg-type]
         with pytest.raises(ContractViolation):
             check_page(wrong)
@@ -145,7 +147,7 @@ def test_pages() -> None:
 
 def test_documents() -> None:
     document = Document(url="u", text="x")
-    assert check_document(document) is document
+    assert check_document(document) == document
     assert check_document(None) is None
     assert check_document(Document(url="u", text=" \n")) is None
     for wrong in ("text", Document(url="u", text=None)):  # type: ignore[arg-type]
@@ -202,8 +204,96 @@ def test_compressed_chunks_come_from_what_was_given_and_fit() -> None:
 
 def test_matches() -> None:
     match = Match(index=1, query="q", score=0.9)
-    assert check_match(match, 2) is match
+    assert check_match(match, 2) == match
     for wrong in (Match(index=2, query="q", score=1), Match(index=-1, query="q", score=1),
                   Match(index=0, query="q", score=math.nan), "q", 1):  # fmt: skip
         with pytest.raises(ContractViolation):
             check_match(wrong, 2)
+
+
+# ---- values that are not what they seem ----
+
+
+class Sly(str):
+    """A string that bites: whatever of it runs, runs in a thread of ours."""
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def _bite(self, *_: Any, **__: Any) -> Any:
+        raise SystemExit("bitten")
+
+    __eq__ = __getitem__ = __str__ = __format__ = __add__ = __contains__ = _bite
+    lower = strip = split = partition = startswith = encode = replace = casefold = _bite
+
+
+def _texts(value: Any) -> list[Any]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, (tuple, list)):
+        return [text for item in value for text in _texts(item)]
+    if isinstance(value, dict):
+        return [text for pair in value.items() for text in _texts(list(pair))]
+    return []
+
+
+@pytest.mark.parametrize(
+    "text", [Sly("https://x.example/a"), "https://x.example/\ud800"], ids=["sly", "half"]
+)
+def test_texts_of_any_reply_are_plain_and_can_be_encoded(text: str) -> None:
+    given = [Chunk(text="t" * 99, url="https://x.example/a")]
+    replies: list[Any] = [
+        *check_hits(
+            [
+                hit("https://x.example/1", title=text, snippet=text, published=text, extra={text: [text]}),
+                *([hit(text)] if isinstance(text, Sly) else []),
+            ],
+            REQUEST,
+            "e",
+        ),
+        check_page(Page(url=text, final_url=text, content_type=text, headers={text: text}, body=b"x")),
+        check_document(Document(url=text, text=text, title=text, metadata={text: text}, links=(text,),
+                                flags=(text,), page_type=text, published=text)),
+        *check_compressed([Chunk(text=text, url=Sly(given[0].url), title=text, heading_path=(text,))],
+                          given, 99),
+        check_match(Match(index=0, query=text, score=0.5, reason=text), 1),
+    ]  # fmt: skip
+    for reply in replies:
+        for text_of in _texts(asdict(reply)):
+            assert type(text_of) is str
+            text_of.encode()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"url": 5}, {"final_url": None}, {"content_type": b"text/html"}, {"headers": [1]}, {"headers": None},
+     {"status": "200"}, {"fetched_by": 1}],
+)  # fmt: skip
+def test_pages_with_fields_of_another_type_are_refused_by_name(fields: dict[str, Any]) -> None:
+    with pytest.raises(ContractViolation, match=next(iter(fields))):
+        check_page(Page(**{"url": "https://x.example/", "body": b"x", **fields}))
+
+
+@pytest.mark.parametrize("score", [math.nan, math.inf, "x", None, 10**400])
+def test_a_hit_s_score_is_a_number(score: Any) -> None:
+    (row,) = check_hits([hit("https://x.example/", score=score)], REQUEST, "e")
+    assert row.score == 0.0
+
+
+def test_floods_in_fields_are_cut() -> None:
+    (row,) = check_hits([hit("https://x.example/", extra={"big": "x" * 10**6, "ok": 1})], REQUEST, "e")
+    assert row.extra == {"ok": 1}
+    flood = Document(
+        url="u", text="x" * (MAX_DOCUMENT_CHARS + 1), metadata={str(n): "v" for n in range(10**4)}
+    )
+    kept = check_document(flood)
+    assert kept is not None
+    assert (len(kept.text), kept.flags) == (MAX_DOCUMENT_CHARS, ("truncated",))
+    assert len(kept.metadata) < 1_000
+
+
+def test_extras_share_nothing_with_the_plugin() -> None:
+    theirs = {"deep": [1]}
+    (row,) = check_hits([hit("https://x.example/", extra=theirs)], REQUEST, "e")
+    theirs["deep"].append(2)
+    assert row.extra == {"deep": [1]}
