@@ -42,7 +42,8 @@ def chunk(document: Document, *, chars: int = 400, overlap: float = 0.10) -> lis
     next lies white space or nothing. ``heading_path`` is what the whole passage lies under.
 
     ``text == document.text[start:end]`` with lone surrogates replaced by U+FFFD, except where a passage
-    begins inside a table: then the header rows precede, and ``start`` and ``end`` cover the rest.
+    begins inside a table or a fenced block: then the header rows, or the line that opens the block,
+    precede, and ``start`` and ``end`` cover the rest. What the limit has no room for is left out.
     """
     if chars < 1:
         raise ValueError(f"chars must be at least 1; got {chars}")
@@ -161,7 +162,7 @@ class _Cutter:
             start = self._overlap_start(piece_start, stop) if done < end else done
 
     def _next(self, start: int, done: int, end: int) -> tuple[int, int, str]:
-        """The next passage from ``start`` that goes beyond ``done``: its start, its end, its table header.
+        """The next passage from ``start`` that goes beyond ``done``: its start, its end, its header.
 
         What does not fit is given up in this order: the overlap, the repeated header, whole words.
         """
@@ -217,6 +218,8 @@ class _Cutter:
             number -= 1
         starts: list[tuple[float, int]] = []
         for line in self.lines[number : self.line_at(stop - 1) + 1]:
+            if line.closes:
+                continue
             if line.kind in ("row", "code", "heading", "blank"):
                 if line.kind != "blank" and earliest <= line.start < stop:
                     starts.append((-LINE, line.start))

@@ -12,7 +12,7 @@ PARAGRAPH, LINE, CODE_LINE, SENTENCE, CLAUSE, WRAP, WORD, HEADING_END = 6.0, 5.0
 """How good a place is to end a passage; higher is better."""
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|\Z)")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_FENCE = re.compile(r"(?P<lead>[ \t]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)?)(?P<mark>`{3,}+(?!.*`)|~{3,}+)")
 _ITEM = re.compile(r"\s*(?:[-*+•] |\d{1,9}[.)] |> )")
 _TERMINAL = tuple(".!?:;…؟۔।॥。！？：；")
 
@@ -24,7 +24,10 @@ class Line:
     kind: str
     border: float = LINE
     header: str = ""
-    """Of a table row below the header: the header rows, with their line breaks."""
+    """What a passage that begins here needs in front: of a table row below the header the header rows, of a
+    line inside a fenced block the line that opens it; with their line breaks."""
+    closes: bool = False
+    """Ends a fenced block: no place to begin at."""
     level: int = 0
     title: str = ""
 
@@ -32,7 +35,9 @@ class Line:
 def lines_of(text: str) -> list[Line]:
     """The lines of Markdown with their kind and the worth of a cut at their end."""
     lines: list[Line] = []
-    fence = ""
+    fence: re.Match[str] | None = None
+    opener = ""
+    listed = False  # the text is inside a list, where a fence may be indented further
     header = ""
     rows = 0
     position = 0
@@ -41,13 +46,15 @@ def lines_of(text: str) -> list[Line]:
         start, end = position, position + len(raw)
         position = end + 1
         following = raw_lines[number + 1] if number + 1 < len(raw_lines) else ""
-        opening = _FENCE.match(raw)
         if fence:
-            closes = bool(opening) and raw.strip().startswith(fence) and not raw.strip().strip(fence[0])
-            fence = "" if closes else fence
-            border = LINE if closes else CODE_LINE
-            lines.append(Line(start=start, end=end, kind="code", border=border))
+            closes = _closes(raw, fence)
+            # What closes the block stays with its last line.
+            border = LINE if closes else HEADING_END if _closes(following, fence) else CODE_LINE
+            lines.append(Line(start=start, end=end, kind="code", border=border, header=opener, closes=closes))
+            fence = None if closes else fence
             continue
+        fence = _opens(raw, listed)
+        opener = raw[fence.start("mark") :].rstrip() + "\n" if fence else ""
         if raw.lstrip().startswith("|"):
             if rows == 0 and "-" in following and not following.strip(" \t|:-"):
                 header = f"{raw}\n{following}\n" if re.search(r"[^\s|]", raw) else ""
@@ -59,8 +66,8 @@ def lines_of(text: str) -> list[Line]:
             )
             continue
         header, rows = "", 0
-        if opening:
-            fence = opening.group(1)
+        listed = bool(_ITEM.match(raw)) or (listed and (raw[:1] in (" ", "\t") or not raw.strip()))
+        if fence:
             lines.append(Line(start=start, end=end, kind="code", border=HEADING_END))
         elif not raw.strip():
             lines.append(Line(start=start, end=end, kind="blank", border=PARAGRAPH))
@@ -82,6 +89,25 @@ def lines_of(text: str) -> list[Line]:
         if after.kind == "blank" and line.kind in ("text", "row", "code") and line.border >= WRAP:
             line.border = PARAGRAPH
     return lines
+
+
+def _opens(raw: str, listed: bool) -> re.Match[str] | None:
+    """The fence with which a line opens a block of code. Four blanks before it make it code itself, but not
+    in a list, where its item is indented too."""
+    fence = _FENCE.match(raw)
+    if fence and not listed and len(raw[: fence.start("mark")].expandtabs(4)) > 3 and not _ITEM.match(raw):
+        return None
+    return fence
+
+
+def _closes(raw: str, fence: re.Match[str]) -> bool:
+    """Whether a line ends the block: the opener's mark, at least as often, and nothing else."""
+    bare = raw.strip()
+    mark = fence["mark"]
+    if not bare.startswith(mark) or bare.strip(mark[0]):
+        return False
+    indent = len(raw.expandtabs(4)) - len(raw.expandtabs(4).lstrip())
+    return indent <= len(fence["lead"].expandtabs(4)) + 3
 
 
 def _heading_title(rest: str) -> str:

@@ -142,6 +142,55 @@ def test_code_lines_stay_whole_with_their_indentation():
         assert set(each.text.split("\n")) <= lines
 
 
+@pytest.mark.parametrize(
+    ("before", "opener", "indent", "closer"),
+    [
+        ("", "```python", "", "```"),
+        ("", "~~~", "", "~~~~"),
+        ("", "````md", "", "````"),
+        ("- Run it:\n", "```sh", "      ", "```"),
+        ("1. ", "```sh title=x", "   ", "```"),
+        ("", "```", "  ", "```  "),
+        ("", "```python", "", None),
+    ],
+)
+def test_a_passage_inside_a_fenced_block_has_the_fence_in_front(before, opener, indent, closer):
+    code = [f"{indent}step_{i}(gate, level={i})  # ``` ~~~ in it" for i in range(60)]
+    code[20] = f"{indent}```py of a longer fence" if opener.startswith(("````", "~~~")) else code[20]
+    first = f"{before}{opener}" if before.endswith(" ") else f"{before}{indent}{opener}"
+    end = [] if closer is None else [f"{indent}{closer}", "", "Done. " + PROSE * 8]
+    text = "\n".join([PROSE, "", first, *code, *end])
+    chunks = cut(text)
+    began, ended = text.index(first), text.index(code[-1])
+    inside = [each for each in chunks if began + len(first) < each.start <= ended]
+    assert len(inside) > 4
+    for each in inside:
+        assert each.text == f"{opener}\n{text[each.start : each.end]}"
+        assert len(each.text) <= 400
+    after = [each for each in chunks if each.start > ended]
+    assert bool(after) == bool(closer)
+    assert all(each.text == text[each.start : each.end] for each in after)
+
+
+def test_what_is_no_fence_opens_none():
+    for line in ("```code``` in a line", "    ```", "text ```", "``", "> said"):
+        chunks = cut(f"Before.\n\n{line}\n\n" + PROSE * 8)
+        assert len(chunks) > 2
+        assert all(each.end - each.start == len(each.text) for each in chunks)
+
+
+def test_the_end_of_a_block_stays_with_its_last_line():
+    for lines in range(20, 60):
+        code = "\n".join(f"gauge {i} reads {i % 7}" for i in range(lines))
+        text = f"```\n{code}\n```\n\n{PROSE * 4}"
+        assert all(not each.text.startswith("```\n```") for each in cut(text))
+
+
+def test_a_fence_too_long_for_the_limit_is_not_repeated():
+    text = f"```{'x' * 60}\n" + "step(gate)\n" * 60 + "```"
+    assert all(len(each.text) <= 80 for each in cut(text, chars=80))
+
+
 def test_wrapped_prose_is_not_cut_at_its_line_breaks():
     words = (PROSE * 30).split()
     lines, line = [], ""
@@ -265,6 +314,8 @@ pieces = st.one_of(
             "| a | b |\n",
             "| --- | --- |\n",
             "```\n",
+            "~~~~ sh\n",
+            "   ```\n",
             "- item\n",
             "   ",
             "👩‍👧",

@@ -174,3 +174,11 @@ def test_an_excerpt_that_begins_inside_a_table_keeps_the_header() -> None:
 def test_a_snippet_stands_alone() -> None:
     snippet = Chunk(text="an engine's own words", url="elsewhere")
     assert select([0], [snippet], {}, keep=1, per_source=1, near_duplicate=0.9, context=2) == (snippet,)
+
+
+def test_an_excerpt_that_begins_inside_code_keeps_the_fence() -> None:
+    text = "```sh\n" + "\n".join(f"step {n} of gauge{n} {'x' * 20}" for n in range(60)) + "\n```\n\nDone."
+    chunks = cut(Document(url="u", text=text))
+    [excerpt] = select([3], chunks, {"u": text}, keep=1, per_source=1, near_duplicate=0.85, context=1)
+    assert excerpt.start == chunks[2].start > 0
+    assert excerpt.text == "```sh\n" + text[excerpt.start : excerpt.end]
