@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import requests  # noqa: F401  a host's first call imports it: a tenth of a second after its turn
 from webfetch_search_brave import plugin
 
 from webfetch_core import AllEnginesFailed, SearchResult, Webfetch

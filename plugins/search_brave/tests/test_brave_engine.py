@@ -212,7 +212,7 @@ class PaceRecorder:
 
 def test_the_pace_is_learnt_from_answers_and_refusals(sim: BraveSimulator, make: Make) -> None:
     engine = make()
-    engine._context = context = engine._context.having(http=PaceRecorder(engine._context.http))
+    engine._http = http = PaceRecorder(engine._http)
     ask(engine)
     sim.reply_tiers = False
     ask(engine)
@@ -220,14 +220,14 @@ def test_the_pace_is_learnt_from_answers_and_refusals(sim: BraveSimulator, make:
     sim.fault = "auth"
     with pytest.raises(AuthFailed):
         ask(engine)
-    assert context.http.paces == [50, 50]
+    assert http.paces == [50, 50]
 
 
 def test_a_pace_of_the_operators_stays(sim: BraveSimulator, make: Make) -> None:
     engine = make(calls_per_s=3.0)
-    engine._context = context = engine._context.having(http=PaceRecorder(engine._context.http))
+    engine._http = http = PaceRecorder(engine._http)
     ask(engine)
-    assert context.http.paces == []
+    assert http.paces == []
 
 
 @pytest.mark.parametrize("query", ["", " \t"])

@@ -39,6 +39,7 @@ class BraveEngine:
     ) -> None:
         self._settings = settings
         self._context = context
+        self._http = context.http  # one for all threads: it paces their calls
         self._sleep = sleep
         self._url = endpoint(settings.base_url)
 
@@ -66,7 +67,7 @@ class BraveEngine:
 
     def _ask(self, params: Mapping[str, Any], key: str, deadline: float | None) -> Any:
         """Make one call; return the JSON of an answer that is no refusal."""
-        reply = self._context.http.get(
+        reply = self._http.get(
             self._url,
             params=params,
             headers={"Accept": "application/json", "X-Subscription-Token": key},
@@ -85,7 +86,7 @@ class BraveEngine:
 
     def _keep_to_the_plan(self, reply: HttpReply) -> None:
         if self._settings.calls_per_s is None and (pace := calls_per_s(tiers(reply.headers))):
-            self._context.http.pace(pace)
+            self._http.pace(pace)
 
     @staticmethod
     def _read(reply: HttpReply) -> tuple[Any, str]:

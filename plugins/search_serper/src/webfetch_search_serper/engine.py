@@ -30,6 +30,7 @@ class SerperEngine:
     def __init__(self, settings: SerperSettings, context: PluginContext) -> None:
         self._settings = settings
         self._context = context
+        self._http = context.http  # one for all threads: it paces their calls
         self._url = endpoint(settings.base_url)
 
     def search(self, request: SearchRequest) -> list[SearchHit]:
@@ -45,9 +46,7 @@ class SerperEngine:
     def _ask(self, sent: Mapping[str, Any], key: str, deadline: float | None) -> Any:
         failed: ProviderError | None = None
         try:
-            reply = self._context.http.post(
-                self._url, json=dict(sent), headers={"X-API-KEY": key}, deadline=deadline
-            )
+            reply = self._http.post(self._url, json=dict(sent), headers={"X-API-KEY": key}, deadline=deadline)
             status, data, wait = reply.status, reply.json(), None
         except Blocked:
             raise

@@ -29,6 +29,7 @@ class TavilyEngine:
     def __init__(self, settings: TavilySettings, context: PluginContext) -> None:
         self._settings = settings
         self._context = context
+        self._http = context.http  # one for all threads: it paces their calls
         self._url = endpoint(settings.base_url)
 
     def search(self, request: SearchRequest) -> list[SearchHit]:
@@ -43,7 +44,7 @@ class TavilyEngine:
     def _ask(self, sent: Mapping[str, Any], key: str, deadline: float | None) -> Any:
         failed: ProviderError | None = None
         try:
-            reply = self._context.http.post(
+            reply = self._http.post(
                 self._url, json=dict(sent), headers={"Authorization": f"Bearer {key}"}, deadline=deadline
             )
             status, data, wait = reply.status, reply.json(), None
