@@ -143,6 +143,16 @@ def author(session: nox.Session) -> None:
 
 
 @nox.session(tags=["nightly"])
+def clients(session: nox.Session) -> None:
+    """Unmodified official clients against the simulated engines."""
+    if _shared(session):
+        session.error("this session installs other people's clients: run it without --no-venv")
+    _install(session, *TEST_TOOLS, "ddgs", "lxml", "tavily-python", "exa-py", "perplexityai", ".")
+    _environment(session)
+    session.run("pytest", "tests/unit/testing", "-k", "client", *session.posargs)
+
+
+@nox.session(tags=["nightly"])
 def matrix(session: nox.Session) -> None:
     """Every plugin installed from wheels, offline, on the loopback web."""
     _install(session, *TEST_TOOLS, "packaging", ".", *(f"./plugins/{name}" for name in PLUGINS))

@@ -6,12 +6,13 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any
 
 from . import __version__, builtin
-from .errors import BadQuery, Cancelled, WebfetchError
+from .errors import BadQuery, Cancelled, ConfigError, WebfetchError
 from .events import Event
 from .log import get_logger
 from .models import Chunk, Document, Freshness, Match, Page, Scored, SearchResult
@@ -292,11 +293,16 @@ class Webfetch:
         return self._host.emitter.subscribe(listener)
 
     def status(self) -> StatusReport:
-        """Everything that runs: providers and their states, settings and origins, the cache."""
+        """Everything that runs: providers and their states, settings and origins, the cache.
+
+        Engines are built for it, so that one that declines is not called ready.
+        """
+        self._build_engines()
         return status_report(self._host, sys.version.split()[0])
 
     def plugins(self) -> tuple[PluginReport, ...]:
         """Every plugin met, what it provides, and why it does not where it does not."""
+        self._build_engines()
         return plugin_reports(self._host)
 
     def doctor(self) -> tuple[CheckReport, ...]:
@@ -317,6 +323,24 @@ class Webfetch:
     def host(self) -> Host:
         """The running side, for front ends that ship with the core."""
         return self._host
+
+    def _build_engines(self) -> None:
+        """Build the chosen engines, which by contract is cheap; what they say of it is in the reports."""
+        if self._host.closed:
+            return
+        try:
+            handles = self._host.handles("search")
+        except ConfigError:
+            return
+        for handle in handles:
+            with suppress(WebfetchError):
+                self._host.caller.call(
+                    handle,
+                    lambda engine: engine,
+                    scope=self._host.scope(),
+                    deadline=self._host.deadline(2.0),
+                    count=lambda _: 0,
+                )
 
     def _check_open(self) -> None:
         if self._host.closed:

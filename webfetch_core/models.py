@@ -25,8 +25,9 @@ class Freshness(StrEnum):
 
 
 class ProvenanceKind(StrEnum):
-    """Where a result comes from."""
+    """Where a result comes from. ``none`` is for a search that was kept to the cache and found nothing."""
 
+    NONE = "none"
     FRESH = "fresh"
     EXACT = "exact"
     SEMANTIC = "semantic"
@@ -114,8 +115,8 @@ class Document:
 class Chunk:
     """A passage of a document, at ``document.text[start:end]``; only white space lies between passages.
 
-    One that begins inside a table has the table's header rows in front, which ``start`` and ``end``
-    leave out. Lone surrogates are U+FFFD in ``text``.
+    One that begins inside a table has the table's header rows in front, one that begins inside a fenced
+    block the line that opens it; ``start`` and ``end`` leave those out. Lone surrogates are U+FFFD in ``text``.
     """
 
     text: str

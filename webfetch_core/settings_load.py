@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
@@ -167,7 +168,7 @@ def structure(
         except Exception as exc:
             problems = list(_explain(exc, path))
     told = [p + _told_by(p, origins or {}) for p in problems]
-    raise ConfigError("; ".join(told), fix="webfetch status shows every setting and its origin")
+    raise ConfigError("; ".join(told), fix="correct it where it was set, or remove it there")
 
 
 def _told_by(problem: str, origins: Mapping[str, str]) -> str:
@@ -252,12 +253,24 @@ def _explain(exc: BaseException, path: str) -> Iterator[str]:
             yield from _explain(inner, here)
     else:
         text = str(exc.args[0]) if exc.args else type(exc).__name__
-        yield f"{_named(text, path)}: {text}"
+        named = _VALIDATED.match(text)
+        if named:
+            where = f"{path}.{named[1]}" if path else named[1]
+            yield f"{where}: {_in_words(text[named.end() :])}"
+        else:
+            yield f"{path or 'settings'}: {text}"
 
 
-def _named(text: str, path: str) -> str:
-    # attrs' validators name the attribute in their text ("'limit' must be >= 1"), not in a note.
-    if text.startswith("'") and "'" in text[1:]:
-        name = text[1 : text.index("'", 1)]
-        return f"{path}.{name}" if path else name
-    return path or "settings"
+# attrs' validators name the attribute in their text ("'limit' must be >= 1: 0"), not in a note.
+_VALIDATED = re.compile(r"'(\w+)' (?=must )")
+_ONE_OF = re.compile(r"must be in \((.*?),?\) \(got (.*)\)\Z", re.DOTALL)
+_BOUND = re.compile(r"must be (<=|>=|<|>) (\S+): (.*)\Z", re.DOTALL)
+_BOUNDS = {"<=": "at most", ">=": "at least", "<": "less than", ">": "more than"}
+
+
+def _in_words(text: str) -> str:
+    if one_of := _ONE_OF.match(text):
+        return f"must be one of {one_of[1]}; got {one_of[2]}"
+    if bound := _BOUND.match(text):
+        return f"must be {_BOUNDS[bound[1]]} {bound[2]}; got {bound[3]}"
+    return text

@@ -115,8 +115,8 @@ def test_a_named_file_is_read_alone(load: Any, tmp_path: Path) -> None:
         ("limit = 'ten'", "limit: expected a whole number, got 'ten'"),
         ("limit = true", "limit: expected a whole number, got True"),
         ("limit = 2.5", "limit: expected a whole number"),
-        ("limit = 0", "limit: 'limit' must be >= 1"),
-        ("limit = 101", "limit: 'limit' must be <= 100"),
+        ("limit = 0", "limit: must be at least 1; got 0"),
+        ("limit = 101", "limit: must be at most 100; got 101"),
         ("deadline_s = 0", "deadline_s"),
         ("deadline_s = nan", "deadline_s"),
         ("deadline_s = inf", "deadline_s"),
@@ -142,7 +142,7 @@ def test_a_mistake_is_told_with_its_key_and_its_file(load: Any, tmp_path: Path, 
     message = fault(load, here=text)
     assert told in message
     assert f"[file {tmp_path}/here/webfetch.toml]" in message
-    assert "webfetch status" in message
+    assert "correct it where it was set" in message
 
 
 def test_all_mistakes_are_told_at_once(load: Any) -> None:

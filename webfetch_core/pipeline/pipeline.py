@@ -10,7 +10,7 @@ from itertools import count as counter
 from attrs import evolve
 
 from ..errors import Cancelled, PageError, WebfetchError
-from ..models import Chunk, Freshness, ProvenanceKind, SearchResult
+from ..models import Chunk, Freshness, Provenance, ProvenanceKind, SearchResult
 from ..runtime.calls import Handle
 from ..runtime.deadline import Deadline
 from ..runtime.emitter import Scope
@@ -104,7 +104,7 @@ class Pipeline:
             return SearchResult(
                 query=options.query,
                 freshness=freshness,
-                notes=("not in the cache, and this search may not use the network (cache_only)",),
+                provenance=Provenance(kind=ProvenanceKind.NONE),
             )
         run = partial(self._fresh, options, handles, freshness, key, scope, deadline)
         if key is None:

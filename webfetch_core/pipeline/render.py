@@ -80,6 +80,8 @@ def provenance_line(provenance: Provenance, freshness: str, limit: int = MAX_TIT
     """Where the result comes from, in one bracketed line; ``limit`` cuts the query that it quotes."""
     age = f"{human_age(provenance.age_s)} old"
     match provenance.kind:
+        case ProvenanceKind.NONE:
+            return "[cache: nothing for this query]"
         case ProvenanceKind.FRESH:
             return "[fresh search]"
         case ProvenanceKind.EXACT:
@@ -154,6 +156,8 @@ def fit(text: str, room: int) -> str:
 
 
 def _nothing(result: SearchResult) -> str:
+    if result.provenance.kind is ProvenanceKind.NONE:
+        return "Nothing is cached for this query. Search without cache_only to ask the engines."
     if not result.hits:
         return "Nothing was found. Rephrase the query or drop its filters."
     return (
