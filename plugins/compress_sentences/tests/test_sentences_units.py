@@ -5,7 +5,8 @@ import itertools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from webfetch_compress_sentences.units import MAX_UNIT_CHARS, Kind, split_units
+from webfetch_compress_sentences.lines import Kind
+from webfetch_compress_sentences.units import MAX_UNIT_CHARS, split_units
 
 
 def texts(text: str) -> list[str]:
@@ -77,6 +78,83 @@ def test_code_is_one_unit_and_keeps_its_lines() -> None:
     assert texts("```\nnever closed\nat all") == ["```\nnever closed\nat all"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "step()\nstep()\n```\n\nIt is deep. It is cold.",  # odd, before a blank line
+        "step()\n```\n## Depth\n\nIt is deep. It is cold.",
+        "```\n\nIt is deep. It is cold.",
+        "step()\n~~~\n\nIt is deep. It is cold.",
+        "    step()\n   ````\n\nIt is deep. It is cold.\n\n````\nstep()",  # begins and ends in code
+        "step()\n```\nIt is deep. It is cold.\n\n```sh\nls\n```",  # the next fence opens a block of sh
+    ],
+)
+def test_text_that_begins_inside_a_fenced_block_has_its_prose_cut_all_the_same(text: str) -> None:
+    units = split_units(text)
+    assert units[0].kind is Kind.CODE
+    assert [u.text for u in units if u.kind is Kind.PROSE] == ["It is deep.", "It is cold."]
+
+
+def test_a_text_that_ends_inside_a_fenced_block_begins_in_code() -> None:
+    assert kinds("step()\n\nstep. Step()\n```") == [Kind.CODE]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Run:\n```\nls. Then\n", [Kind.PROSE, Kind.CODE]),  # never closed
+        ("```\nls. Then\n```", [Kind.CODE]),
+        ("```\n\nls. Then\n\n```\n\nDone.", [Kind.CODE, Kind.PROSE]),
+        ("````md\n```sh\nls\n```\n````\nDone.", [Kind.CODE, Kind.PROSE]),
+        ("````\n```sh\nls\n```\n````\nDone.", [Kind.CODE, Kind.PROSE]),
+        ("~~~\n```\nls\n~~~\nDone.", [Kind.CODE, Kind.PROSE]),
+        ("- Run it:\n\n      ```sh\n      ls. Then\n      ```\n- Done.", [Kind.ITEM, Kind.CODE, Kind.ITEM]),
+        ("1. ```sh\n   ls\n   ```\n2. Done.", [Kind.CODE, Kind.ITEM]),
+        ("```ls``` lists. It is short.", [Kind.PROSE, Kind.PROSE]),
+    ],
+)
+def test_fences(text: str, expected: list[Kind]) -> None:
+    assert kinds(text) == expected
+
+
+def test_a_wrapped_item_is_one_line() -> None:
+    text = (
+        "4. **Pages are fetched.** Every answer is fused at once.\n   When a page fails, the next\n\t"
+        "rank takes its place: see above.\n   - the inner one, also\n     Wrapped here.\n5. Next"
+    )
+    units = split_units(text)
+    assert [(u.line, u.text) for u in units] == [
+        (0, "4. **Pages are fetched.**"),
+        (0, "Every answer is fused at once."),
+        (0, "When a page fails, the next rank takes its place: see above."),
+        (1, "- the inner one, also Wrapped here."),
+        (2, "5. Next"),
+    ]
+    assert {u.kind for u in units} == {Kind.ITEM}
+
+
+def test_a_long_item_runs_on_flush_with_the_margin() -> None:
+    text = "- The reservoir above the old town was sounded by the crew of\nOrvane twice in that year."
+    assert texts(text) == [" ".join(text.split("\n"))]
+
+
+def test_a_paragraph_of_an_item_is_no_code() -> None:
+    assert kinds("1. Open the gate.\n\n    Then wait for the water.\n\n        step()\n\nDone.") == [
+        Kind.ITEM,
+        Kind.PROSE,
+        Kind.CODE,
+        Kind.PROSE,
+    ]
+
+
+def test_line_breaks_that_are_meant_are_kept() -> None:
+    assert texts("The harbour office of Orvane  \n41 Pier Street, second floor") == [
+        "The harbour office of Orvane",
+        "41 Pier Street, second floor",
+    ]
+    assert len(texts("The harbour office of Orvane\r\n41 Pier Street, second floor")) == 1
+
+
 def test_rows_know_their_header_and_lose_their_padding() -> None:
     units = split_units("| Model    | rpm  |\n|----------|------|\n| V-310    | 1450 |")
     assert [u.header for u in units] == [2, 2, 2]
@@ -91,7 +169,12 @@ def test_overlong_sentences_are_cut_at_a_clause() -> None:
     assert max(map(len, texts("x" * 1000))) <= MAX_UNIT_CHARS
 
 
-@given(st.text(alphabet="ab .\n|-#`1A。 \t", max_size=200))
+marks = st.sampled_from(["```\n", "\n~~~ sh\n", "- a ", "\n   b", "\n\n", "    ", "\r\n"])
+
+
+@given(
+    st.lists(st.one_of(st.text(alphabet="ab .\n|-#`1A。 \t", max_size=60), marks), max_size=12).map("".join)
+)
 def test_units_lie_in_order_in_their_text_and_lose_no_word(text: str) -> None:
     units = split_units(text)
     assert all(0 <= u.start < u.end <= len(text) for u in units)

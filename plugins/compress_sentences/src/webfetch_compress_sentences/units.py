@@ -4,22 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from enum import StrEnum
 
 from attrs import frozen
 
+from .lines import Kind, Line, lines_of
+
 MAX_UNIT_CHARS = 320
 """Longer sentences are cut at a clause or a blank, so that one of them cannot eat the budget."""
-
-
-class Kind(StrEnum):
-    """What a unit is."""
-
-    PROSE = "prose"
-    HEADING = "heading"
-    ITEM = "item"
-    ROW = "row"
-    CODE = "code"
 
 
 @frozen
@@ -42,24 +33,9 @@ class Unit:
     header: int = 0
 
 
-@frozen
-class _Line:
-    text: str
-    start: int
-    end: int
-    kind: Kind
-    after_blank: bool
-
-
-_HEADING = re.compile(r"\s{0,3}#{1,6}\s")
-_ITEM = re.compile(r"\s*(?:[-*+•‣◦]|\d{1,3}[.)]|\(?[a-z][.)])\s+\S")
-_ROW = re.compile(r"\s*\||[^|]*\S\s*\|[^|]*\|")
 _RULE_CHARS = frozenset(" \t:|+-")
-_FENCE = re.compile(r"\s{0,3}(```|~~~)")
-_INDENTED = re.compile(r"(?: {4}|\t)\s*\S")
 _PADDING = re.compile(r"\s{2,}|[\t\xa0]")
 _DASHES = re.compile(r"-{4,}")
-_CLOSING = ".!?:;。！？…|"
 
 _BREAK = re.compile(
     r"(?<=[.!?…])[\"'”’»)\]*_]*(?:\[\d+\])*\s+(?=[^\s])"  # Latin marks need a blank after them
@@ -83,8 +59,8 @@ def split_units(text: str) -> list[Unit]:
     """Return the units of ``text`` in order. Blank lines are none."""
     units: list[Unit] = []
     block = -1
-    previous: _Line | None = None
-    for number, line in enumerate(_join_wrapped(_lines(text))):
+    previous: Line | None = None
+    for number, line in enumerate(lines_of(text)):
         if previous is None or line.after_blank or line.kind is not previous.kind:
             block += 1
         previous = line
@@ -110,88 +86,6 @@ def _squeeze(text: str) -> str:
     """Drop the padding of aligned tables and columns; runs of dashes in a table's rule shrink too."""
     text = _PADDING.sub(" ", text)
     return _DASHES.sub("---", text) if _is_rule(text) else text
-
-
-# ---- lines ---------------------------------------------------------------------------------------
-
-
-def _lines(text: str) -> Iterator[_Line]:
-    at = 0
-    blank = True
-    fence_from: int | None = None
-    code: list[tuple[int, int]] = []
-
-    def flush(after_blank: bool) -> Iterator[_Line]:
-        if code:
-            start, end = code[0][0], code[-1][1]
-            yield _Line(text[start:end], start, end, Kind.CODE, after_blank)
-            code.clear()
-
-    code_after_blank = True
-    for raw in text.splitlines(keepends=True):
-        start, at = at, at + len(raw)
-        bare = raw.rstrip()
-        end = start + len(bare)
-        if _FENCE.match(bare):
-            if fence_from is None:
-                yield from flush(code_after_blank)
-                code_after_blank, fence_from = blank, start
-            code.append((start, end))
-            if fence_from != start:
-                yield from flush(code_after_blank)
-                fence_from = None
-            blank = False
-            continue
-        if fence_from is not None:
-            code.append((start, end))
-            continue
-        if not bare.strip():
-            blank = True
-            continue
-        if _INDENTED.match(bare) and (code or blank) and not _ITEM.match(bare):
-            if not code:
-                code_after_blank = blank
-            code.append((start, end))
-            blank = False
-            continue
-        yield from flush(code_after_blank)
-        lead = len(bare) - len(bare.lstrip())
-        yield _Line(bare[lead:], start + lead, end, _kind(bare), blank)
-        blank = False
-    yield from flush(code_after_blank)
-
-
-def _kind(line: str) -> Kind:
-    if _HEADING.match(line):
-        return Kind.HEADING
-    if _ROW.match(line):
-        return Kind.ROW
-    return Kind.ITEM if _ITEM.match(line) else Kind.PROSE
-
-
-def _join_wrapped(lines: Iterator[_Line]) -> Iterator[_Line]:
-    """Undo hard wrapping: a line that ends open runs on in the next, unless either is a line by nature."""
-    held: _Line | None = None
-    for line in lines:
-        if held is not None and _runs_on(held, line):
-            held = _Line(f"{held.text} {line.text}", held.start, line.end, held.kind, held.after_blank)
-            continue
-        if held is not None:
-            yield held
-        held = line
-    if held is not None:
-        yield held
-
-
-def _runs_on(line: _Line, following: _Line) -> bool:
-    if following.after_blank or following.kind is not Kind.PROSE or line.kind not in (Kind.PROSE, Kind.ITEM):
-        return False
-    # The joined text must keep the offsets of its source: exactly one break between the two.
-    if following.start != line.end + 1 or len(line.text) < 12 or line.text[-1] in _CLOSING:
-        return False
-    if following.text[:1].islower():
-        return True
-    return line.kind is Kind.PROSE and (len(following.text) > 20 or following.text.isupper())
 
 
 # ---- sentences -----------------------------------------------------------------------------------
