@@ -45,7 +45,7 @@ def error_json(error: ProviderError) -> Mapping[str, Any]:
     """The JSON object in the body of an API's error, or an empty one."""
     try:
         data = json.loads(error.body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return data if isinstance(data, Mapping) else {}
 

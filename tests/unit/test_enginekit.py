@@ -53,6 +53,7 @@ def test_an_error_body_that_is_no_json_object_is_empty() -> None:
     assert error_json(ProviderError("x", body=b'{"error": "no credits"}')) == {"error": "no credits"}
     assert error_json(ProviderError("x", body=b"<html>")) == {}
     assert error_json(ProviderError("x", body=b"[1]")) == {}
+    assert error_json(ProviderError("x", body=b"[" * 200_000)) == {}
 
 
 def test_site_operators() -> None:

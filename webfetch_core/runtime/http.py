@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from ..errors import BadResponse, PageError, WebfetchError
+from ..errors import BadResponse, PageError, Unavailable, WebfetchError
 from ..models import Page
 from ..providers import Clock, Http
 from ..settings import NetSettings
@@ -226,7 +226,11 @@ class BoundHttp:
         except WebfetchError:
             raise
         except Exception as exc:
-            raise translate(exc, target.host, secrets) from exc
+            told = translate(exc, target.host, secrets)
+            if reply is not None and isinstance(told, Unavailable):
+                # It was there and answered: what it sent is not what it promised.
+                told = BadResponse(f"{told.message} (status {reply.status_code})")
+            raise told from exc
         finally:
             if reply is not None:
                 reply.close()

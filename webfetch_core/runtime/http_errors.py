@@ -76,6 +76,14 @@ def retry_after_s(value: str | None, now: float) -> float | None:
     return min(max(moment - now, 0.0), _MAX_RETRY_S)
 
 
+def _wait_s(headers: Mapping[str, str], now: float) -> float | None:
+    """The wait that a reply asks for: in milliseconds where it says so, as some APIs do, else in seconds."""
+    exact = headers.get("retry-after-ms", "").strip()
+    if re.fullmatch(r"\d{1,12}", exact):
+        return min(float(exact) / 1000, _MAX_RETRY_S)
+    return retry_after_s(headers.get("retry-after"), now)
+
+
 def is_wall(headers: Mapping[str, str], body: bytes) -> bool:
     """Whether an error reply of an API is really a bot wall's page."""
     if headers.get("cf-mitigated", "").lower() == "challenge":
@@ -105,7 +113,7 @@ def for_status(
     elif status == 402:
         error = QuotaExceeded(said)
     elif status == 429:
-        error = RateLimited(said, retry_after_s=retry_after_s(headers.get("retry-after"), now))
+        error = RateLimited(said, retry_after_s=_wait_s(headers, now))
     elif status >= 500 or status in (408, 425):
         error = Unavailable(said)
     elif status < 400:

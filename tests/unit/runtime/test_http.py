@@ -370,11 +370,15 @@ def test_a_flood_is_cut_off(site: LoopbackSite, http: BoundHttp) -> None:
         http.get(site.url("/f"))
 
 
-def test_a_broken_body_and_a_dead_host_are_unavailable(site: LoopbackSite, http: BoundHttp) -> None:
-    site.add("/t", "0123456789", truncate=4).add("/junk", raw=b"not http at all\r\n\r\n").add(
-        "/shut", raw=b""
-    )
-    for path in ("/t", "/junk", "/shut"):
+def test_an_answer_that_ends_too_early_is_a_bad_one(site: LoopbackSite, http: BoundHttp) -> None:
+    site.add("/t", "0123456789", truncate=4)
+    with pytest.raises(BadResponse, match="before the body was complete .status 200"):
+        http.get(site.url("/t"))
+
+
+def test_no_answer_and_a_dead_host_are_unavailable(site: LoopbackSite, http: BoundHttp) -> None:
+    site.add("/junk", raw=b"not http at all\r\n\r\n").add("/shut", raw=b"")
+    for path in ("/junk", "/shut"):
         with pytest.raises(Unavailable):
             http.get(site.url(path))
     with socket.create_server(("127.0.0.1", 0)) as gone:

@@ -104,3 +104,10 @@ def test_excerpts_are_short_printable_and_clean() -> None:
     shown = excerpt(b"\x1b[31mred\x00\r\n" + b"key=abcdef&" + b"x" * 5000, ("red",))
     assert len(shown) <= 200 and shown.isprintable() and "abcdef" not in shown
     assert excerpt(b"\xff\xfe\x00") is not None
+
+
+def test_a_wait_in_milliseconds_is_the_more_exact_one() -> None:
+    headers = {"retry-after": "2", "retry-after-ms": "1500"}
+    error = for_status(429, headers, b"", host="api.example", secrets=(), now=0.0)
+    assert error is not None
+    assert error.retry_after_s == 1.5
