@@ -34,7 +34,7 @@ ALL AR AT AU BE BR CA CH CL CN DE DK ES FI FR GB HK ID IN IT JP KR MX MY NL NO N
 US ZA
 """
 _LANGUAGES = """
-ar bg bn ca cs da de el en en-gb es et eu fi fr gl gu he hi hr hu is it jp kn ko lt lv ml mr ms nb nl pa pl
+ar bg bn ca cs da de en en-gb es et eu fi fr gl gu he hi hr hu is it jp kn ko lt lv ml mr ms nb nl pa pl
 pt-br pt-pt ro ru sk sl sr sv ta te th tr uk vi zh-hans zh-hant
 """
 COUNTRIES = frozenset(_COUNTRIES.split())

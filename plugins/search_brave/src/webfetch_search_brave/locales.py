@@ -13,7 +13,7 @@ COUNTRIES = frozenset(_COUNTRIES.split())
 """What the parameter ``country`` takes; ``ALL`` is the whole world."""
 
 _LANGUAGES = """
-    ar bg bn ca cs da de el en en-gb es et eu fi fr gl gu he hi hr hu is it jp kn ko lt lv ml mr ms nb nl
+    ar bg bn ca cs da de en en-gb es et eu fi fr gl gu he hi hr hu is it jp kn ko lt lv ml mr ms nb nl
     pa pl pt-br pt-pt ro ru sk sl sr sv ta te th tr uk vi zh-hans zh-hant
 """
 LANGUAGES = frozenset(_LANGUAGES.split())
