@@ -30,6 +30,7 @@ from .pipeline.request import (
     checked_seconds,
     classify,
 )
+from .pipeline.tolerant_store import WAIT_S as CACHE_WAIT_S
 from .providers import Clock
 from .registry.catalog import Catalog
 from .registry.discovery import discover
@@ -99,6 +100,8 @@ class Webfetch:
 
     def close(self) -> None:
         """Release everything. Idempotent; never raises; takes a few seconds at the very most."""
+        if self._parts is not None and not self._host.closed:
+            self._parts[0].settle()
         self._host.close()
 
     # ---- the main job -----------------------------------------------------------------------------
@@ -298,6 +301,8 @@ class Webfetch:
         Engines are built for it, so that one that declines is not called ready.
         """
         self._build_engines()
+        if self._parts is not None:
+            self._parts[0].settle()  # counters are written behind
         return status_report(self._host, sys.version.split()[0])
 
     def plugins(self) -> tuple[PluginReport, ...]:
@@ -353,7 +358,9 @@ class Webfetch:
         self._host.store(min(STORE_LIMIT_S, seconds / 4))
         with self._lock:
             if self._parts is None:
-                store = TolerantStore(lambda: self._host.store(0.0), on_error=_tell_of_cache)
+                store = TolerantStore(
+                    lambda: self._host.store(0.0), on_error=_tell_of_cache, wait_s=CACHE_WAIT_S
+                )
                 loader = PageLoader(self._host, store)
                 self._parts = (store, loader, Pipeline(self._host, store, loader))
             return self._parts

@@ -8,6 +8,7 @@ import threading
 import uuid
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from attrs import frozen
 
@@ -57,7 +58,7 @@ class Counters:
             if self._pid != os.getpid():
                 self._begin()  # after a fork: the parent goes on with the row that was copied
             self._own.update(counts)
-            self._store.put(STATS, self._key, json.dumps(self._own).encode())
+            self._store.put_behind(STATS, self._key, partial(_row, self._own))
 
     def session(self) -> dict[str, int]:
         """Return what this object counted."""
@@ -73,6 +74,10 @@ class Counters:
                 if key.startswith(b"counter/") and key != self._key:
                     total.update(_counts(value))
             return dict(total + seen)
+
+
+def _row(counts: Mapping[str, int]) -> bytes:
+    return json.dumps(dict(counts)).encode()  # the copy is made in one step, whoever counts meanwhile
 
 
 def _counts(value: bytes) -> dict[str, int]:

@@ -41,6 +41,7 @@ class PageLoader:
 
     def __init__(self, host: Host, store: TolerantStore) -> None:
         self._host = host
+        self._store = store
         ttl = host.settings.ttl
         self._pages = PageCache(store, host.clock, ttl)
         self._failures = NegativeCache(store, host.clock, ttl)
@@ -55,6 +56,7 @@ class PageLoader:
         key = canonical(url)
         if web and not policy.force_fresh:
             cached = self._pages.get(key)
+            self._tell_of_trouble(scope)
             if cached is not None and self._serves(cached, policy):
                 scope.emit("page.cached", stage="fetch", target=url, outcome="hit", elapsed_s=0.0)
                 return cached.document
@@ -87,6 +89,14 @@ class PageLoader:
         if cached.permission and cached.permission != permission_mark(self._host.settings.net):
             return False
         return policy.cache_only or cached.age_s < lifetime(policy.freshness, self._host.settings.ttl)
+
+    def _tell_of_trouble(self, scope: Scope) -> None:
+        """Once a request: what a cache that hangs did to it."""
+        trouble = self._store.trouble
+        if not trouble or any(e.stage == "cache" and e.outcome == "timeout" for e in scope.events()):
+            return
+        name = next((h.name for h in self._host.handles("cache")), "")
+        scope.emit("call.finished", stage="cache", provider=name, outcome="timeout", reason=trouble)
 
     def _fetch_and_extract(
         self, url: str, policy: PagePolicy, scope: Scope, deadline: Deadline
