@@ -1,4 +1,7 @@
-"""``--explain``: the waterfall of a request, and what each part of it came to."""
+"""``--explain``: the waterfall of a request, and what each part of it came to.
+
+A reason is never cut: it is what the reader came for. It stands below its row, wrapped.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,14 @@ from collections.abc import Sequence
 
 from ..models import Attempt, Chunk, Document, ProvenanceKind, SearchResult, Span
 from ..pipeline.render import human_age
-from .output import cut, one_line, table, told_size, told_time
+from .output import cut, one_line, table, told_size, told_time, wrapped
 from .sources import found_by, where
 
 BLOCK, ASCII_BLOCK = "█", "#"
 NAME_WIDTH = 34
 MIN_BAR = 12
+INDENT = "  "
+MIN_URL, MAX_URL = 24, 60
 
 
 def explain_search(
@@ -22,42 +27,61 @@ def explain_search(
     Args:
         kept: what compression left of the result's chunks.
     """
-    sections = [
-        ("waterfall", waterfall(result.trace, width, unicode=unicode)),
-        ("engines", _engines(result.attempts)),
-        ("pages", _pages(result)),
-        ("result", _result(result, kept)),
-    ]
-    return _titled(sections, width, unicode)
+    inner = width - len(INDENT)
+    return _titled(
+        [
+            ("waterfall", _bars(result.trace, width, unicode)),
+            ("engines", _engines(result.attempts, inner)),
+            ("pages", _pages(result, inner, unicode)),
+            ("result", _result(result, kept, inner)),
+        ]
+    )
 
 
 def explain_fetch(
     url: str, attempts: Sequence[Attempt], document: Document | None, width: int, *, unicode: bool = True
 ) -> list[str]:
     """The explanation of one page: who tried it, how long it took, and what is known of it."""
-    rows = [("STAGE", "BY", "TIME", "OUTCOME", "REASON")]
-    rows += [(a.stage, a.provider, told_time(a.elapsed_s), _outcome(a), a.reason) for a in attempts]
+    inner = width - len(INDENT)
+    rows = [("STAGE", "BY", "TIME", "OUTCOME")]
+    rows += [(a.stage, a.provider, told_time(a.elapsed_s), _outcome(a)) for a in attempts]
+    reasons = [a.reason for a in attempts]
     facts: list[tuple[str, str]] = []
     if not attempts and document is not None:
-        rows.append(("cache", "page cache", "", "hit", ""))
+        rows.append(("cache", "page cache", "", "hit"))
+        reasons.append("")
     if document is not None:
         facts = [("url", document.url), ("title", document.title), ("type", document.page_type)]
         facts += [("published", document.published or ""), ("flags", ", ".join(document.flags))]
         facts += [("links", str(len(document.links))), ("characters", str(len(document.text)))]
         facts += [(f"metadata {key}", value) for key, value in sorted(document.metadata.items())]
     return _titled(
-        [(f"attempts for {url}", table(_filled(rows))), ("document", table([f for f in facts if f[1]]))],
-        width,
-        unicode,
+        [
+            (f"attempts for {url}", _reasoned(rows, reasons, inner)),
+            ("document", table([f for f in facts if f[1]], width=inner)),
+        ]
     )
 
 
-def _titled(sections: Sequence[tuple[str, list[str]]], width: int, unicode: bool) -> list[str]:
+def _titled(sections: Sequence[tuple[str, list[str]]]) -> list[str]:
     lines: list[str] = []
     for title, body in sections:
         if body:
-            lines += [*([""] if lines else []), one_line(title), *(f"  {line}" for line in body)]
-    return [cut(line, width, unicode=unicode) for line in lines]
+            lines += [*([""] if lines else []), one_line(title), *(INDENT + line for line in body)]
+    return lines
+
+
+def _reasoned(rows: Sequence[Sequence[str]], reasons: Sequence[str], width: int) -> list[str]:
+    """A table of ``rows`` (a head and a body), below each row of the body its reason, if it has one."""
+    head, *body = table(_filled(rows))
+    lines = [head]
+    for line, reason in zip(body, reasons, strict=True):
+        lines += [line, *_below(reason, width)]
+    return lines
+
+
+def _below(reason: str, width: int) -> list[str]:
+    return wrapped(INDENT * 2, one_line(reason), width) if reason.strip() else []
 
 
 # ---- the waterfall -------------------------------------------------------------------------------
@@ -70,7 +94,7 @@ def waterfall(trace: Sequence[Span], width: int, *, unicode: bool = True) -> lis
     names = [cut(_name(span), NAME_WIDTH, unicode=unicode) for span in trace]
     times = [f"{span.start_s:6.3f} - {span.end_s:6.3f} s" for span in trace]
     left = max(len(name) for name in names)
-    room = max(width - 2 - left - len(times[0]) - 4, MIN_BAR)
+    room = max(width - len(INDENT) - left - len(times[0]) - 4, MIN_BAR)
     bar = max(min(room // 2, 40), MIN_BAR)
     end = max(span.end_s for span in trace)
     block = BLOCK if unicode else ASCII_BLOCK
@@ -78,6 +102,16 @@ def waterfall(trace: Sequence[Span], width: int, *, unicode: bool = True) -> lis
         f"{name:<{left}}  {time}  {_bar(span, end, bar, block)}  {_note(span)}".rstrip()
         for name, time, span in zip(names, times, trace, strict=True)
     ]
+
+
+def _bars(trace: Sequence[Span], width: int, unicode: bool) -> list[str]:
+    """The waterfall with the notes for which a line has no room below it."""
+    lines: list[str] = []
+    for line, span in zip(waterfall(trace, width, unicode=unicode), trace, strict=True):
+        note = _note(span)
+        fits = len(line) <= width - len(INDENT) or not note
+        lines += [line] if fits else [line.removesuffix(note).rstrip(), *_below(note, width - len(INDENT))]
+    return lines
 
 
 def _bar(span: Span, end: float, size: int, block: str) -> str:
@@ -118,8 +152,9 @@ def _filled(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     return [[row[i] for i in wanted] for row in rows]
 
 
-def _engines(attempts: Sequence[Attempt]) -> list[str]:
-    rows = [("ENGINE", "HITS", "TIME", "COST", "OUTCOME", "REASON")]
+def _engines(attempts: Sequence[Attempt], width: int) -> list[str]:
+    asked = [a for a in attempts if a.stage == "search"]
+    rows = [("ENGINE", "HITS", "TIME", "COST", "OUTCOME")]
     rows += [
         (
             a.provider,
@@ -127,40 +162,33 @@ def _engines(attempts: Sequence[Attempt]) -> list[str]:
             told_time(a.elapsed_s),
             f"${a.cost_usd:.4f}" if a.cost_usd else "free",
             a.outcome,
-            a.reason,
         )
-        for a in attempts
-        if a.stage == "search"
+        for a in asked
     ]
-    return table(_filled(rows)) if len(rows) > 1 else []
+    return _reasoned(rows, [a.reason for a in asked], width) if asked else []
 
 
-def _pages(result: SearchResult) -> list[str]:
+def _pages(result: SearchResult, width: int, unicode: bool) -> list[str]:
     quoted = {chunk.url for chunk in result.chunks}
     failed = {failure.url: failure for failure in result.failed_urls}
     loads: dict[str, list[Attempt]] = {}
     for attempt in result.attempts:
         if attempt.stage in ("fetch", "extract") and attempt.target:
             loads.setdefault(attempt.target, []).append(attempt)
-    rows = [("#", "PAGE", "FOUND BY", "OUTCOME", "LOADED BY", "REASON")]
+    rows = [("#", "PAGE", "FOUND BY", "OUTCOME", "LOADED BY")]
+    reasons = []
+    room = max(MIN_URL, min(MAX_URL, width // 2))
     for hit in result.hits:
         failure = failed.get(hit.url)
         outcome = failure.kind if failure else "quoted" if hit.url in quoted else "not quoted"
         by = ", ".join(f"{a.provider} {told_time(a.elapsed_s)}" for a in loads.get(hit.url, ()))
-        rows.append(
-            (
-                str(hit.rank),
-                cut(one_line(hit.url), 60),
-                found_by(hit),
-                outcome,
-                by or "-",
-                failure.reason if failure else "",
-            )
-        )
-    return table(_filled(rows)) if len(rows) > 1 else []
+        page = cut(one_line(hit.url), room, unicode=unicode)
+        rows.append((str(hit.rank), page, found_by(hit), outcome, by or "-"))
+        reasons.append(failure.reason if failure else "")
+    return _reasoned(rows, reasons, width) if reasons else []
 
 
-def _result(result: SearchResult, kept: Sequence[Chunk]) -> list[str]:
+def _result(result: SearchResult, kept: Sequence[Chunk], width: int) -> list[str]:
     provenance = result.provenance
     told = str(provenance.kind)
     if provenance.kind is not ProvenanceKind.FRESH:
@@ -179,5 +207,6 @@ def _result(result: SearchResult, kept: Sequence[Chunk]) -> list[str]:
             ),
             ("complete", "no: the time was up" if result.partial else "yes"),
             ("took", told_time(result.elapsed_s)),
-        ]
+        ],
+        width=width,
     )
