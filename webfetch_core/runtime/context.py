@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,7 @@ class HostContext:
         self._entry = entry
         self._log: Any = None
         self._http: Http | None = None
+        self._making = threading.Lock()
 
     @property
     def plugin(self) -> str:
@@ -70,13 +72,14 @@ class HostContext:
 
     @property
     def http(self) -> Http:
-        if self._http is None:
-            http = self._host.http_client().bound(
-                trusted=trusted_hosts(self._entry.settings), secrets=self._secrets
-            )
-            http.pace(calls_per_s(self._entry))
-            self._http = http
-        return self._http
+        with self._making:  # two faces would be two paces
+            if self._http is None:
+                http = self._host.http_client().bound(
+                    trusted=trusted_hosts(self._entry.settings), secrets=self._secrets
+                )
+                http.pace(calls_per_s(self._entry))
+                self._http = http
+            return self._http
 
     def _secrets(self) -> tuple[str, ...]:
         names = (r.name for r in self._entry.provider.requires if isinstance(r, EnvKey))

@@ -89,6 +89,10 @@ class HttpClient:
         if adapter is not None:
             adapter.close()
 
+    def load(self) -> None:
+        """Import what the first request needs, and make the pool."""
+        self._connections()
+
     def _connections(self) -> PinnedAdapter:
         """The one pool of connections, made on first use."""
         with self._lock:
@@ -214,6 +218,7 @@ class BoundHttp:
         end = now() + CALL_S if deadline is None else deadline
         target = client.check(url, self._trusted, end)
         secrets = self._secrets()
+        client.load()  # before the turn: the first import would eat the distance to the next call
         self._pace.wait(end)
         reply = None
         try:

@@ -13,8 +13,9 @@ from collections.abc import Callable
 from ..errors import Busy
 from ..providers import Clock
 
-MARGIN = 1.03
-"""Turns are this much further apart than the plan allows: arrivals jitter on the way."""
+MARGIN_S = 0.05
+"""Turns of a plan of one call a second are this much further apart than it allows, those of faster
+plans in proportion: arrivals jitter on the way."""
 
 
 class Pace:
@@ -30,7 +31,7 @@ class Pace:
     def set(self, calls_per_s: float | None) -> None:
         """Allow so many calls a second from now on; None or 0 ends the spacing."""
         with self._lock:
-            self._interval_s = MARGIN / calls_per_s if calls_per_s else 0.0
+            self._interval_s = (1.0 + MARGIN_S) / calls_per_s if calls_per_s else 0.0
 
     def wait(self, deadline: float) -> None:
         """Wait for the next turn.
