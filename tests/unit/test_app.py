@@ -113,13 +113,15 @@ def test_a_table_of_an_unknown_plugin_is_an_error_with_the_likely_name() -> None
         face(fake_plugin("search", ScriptedEngine()), settings=Settings(plugins={"serch_fake": {"a": 1}}))
 
 
-def test_a_table_for_a_plugin_without_settings_breaks_that_provider_alone() -> None:
+def test_a_mistake_in_a_plugins_table_is_in_the_status_and_stops_a_search() -> None:
     plugins = [
         fake_plugin("search", ScriptedEngine([URL])),
         fake_plugin("search", ScriptedEngine([URL]), "other"),
     ]
     with face(*plugins, settings=Settings(plugins={"search_fake": {"a": 1}})) as wf:
         states = {p.name: (p.state, p.reason) for p in wf.status().providers if p.stage == "search"}
+        with pytest.raises(ConfigError, match=r"plugins\.search_fake"):
+            wf.search("q")
     assert states["fake"][0] == "broken"
     assert "plugins.search_fake" in states["fake"][1]
     assert states["other"][0] == "ready"

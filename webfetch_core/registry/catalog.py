@@ -58,6 +58,7 @@ class Entry:
     state: str = "ready"
     reason: str = ""
     settings: Any = None
+    misconfigured: bool = False
 
     @property
     def name(self) -> str:
@@ -89,10 +90,14 @@ class Catalog:
         """The providers to use, in order.
 
         Raises:
-            ConfigError: a named provider is unknown, off or broken; the message carries the fix.
+            ConfigError: a named provider is unknown, off or broken, or any has a mistake in its
+                settings; the message carries the fix.
         """
         wanted = getattr(self._settings, stage)
         if wanted == "auto":
+            # A mistake of the operator's is not a provider that declines: it would go unnoticed.
+            if wrong := next((e for e in self._entries[stage] if e.misconfigured), None):
+                raise ConfigError(wrong.reason)
             return tuple(e for e in self._entries[stage] if e.state == "ready")
         return tuple(self.named(stage, name) for name in dict.fromkeys(wanted))
 
@@ -104,9 +109,10 @@ class Catalog:
         """
         same = [e for e in self._entries[stage] if e.name == name]
         if not same:
-            raise ConfigError(
-                _unknown(stage, name, [e.name for e in self._entries[stage]]), fix=_install(stage, name)
-            )
+            known = [e.name for e in self._entries[stage]]
+            # Whoever has made a typo must not be told to install what a stranger may publish under it.
+            typo = bool(get_close_matches(name, known, n=1))
+            raise ConfigError(_unknown(stage, name, known), fix="" if typo else _install(stage, name))
         ready = [e for e in same if e.state == "ready"]
         if ready:
             return ready[0]
@@ -115,14 +121,20 @@ class Catalog:
             f"the {NOUNS[stage]} {name!r} ({entry.dist or entry.plugin}) is {entry.state}: {entry.reason}"
         )
 
+    def _used(self, stage: str) -> set[tuple[str, str]]:
+        """What the settings choose of a stage, mistakes elsewhere in it aside."""
+        if getattr(self._settings, stage) == "auto":
+            return {(e.plugin, e.name) for e in self._entries[stage] if e.state == "ready"}
+        try:
+            return {(e.plugin, e.name) for e in self.chosen(stage)}
+        except ConfigError:
+            return set()
+
     def reports(self) -> tuple[ProviderReport, ...]:
         """Every provider and its state; ready ones that the settings pass over are ``unused``."""
         rows = []
         for stage in STAGES:
-            try:
-                used = {(e.plugin, e.name) for e in self.chosen(stage)}
-            except ConfigError:
-                used = set()
+            used = self._used(stage)
             for entry in self._entries[stage]:
                 state = entry.state
                 if state == "ready" and (entry.plugin, entry.name) not in used:
@@ -197,19 +209,18 @@ def _judge(
 
     def judge() -> Entry:
         provider = entry.provider
+        table = tables.get(entry.plugin, {})
+        made: Any = None
+        if provider.settings is not None:
+            path = f"plugins.{entry.plugin}"
+            made = structure(provider.settings, table, path=path, origins=settings.origins)
+        elif table:
+            keys = ", ".join(sorted(table))
+            raise ConfigError(f"plugins.{entry.plugin}: {provider.name} has no settings, got {keys}")
         for requirement in provider.requires:
             missing = requirement.missing(environ)
             if missing:
                 return evolve(entry, state="off", reason=tellable(missing))
-        table = tables.get(entry.plugin, {})
-        if provider.settings is None:
-            if table:
-                keys = ", ".join(sorted(table))
-                raise ConfigError(f"plugins.{entry.plugin}: {provider.name} has no settings, got {keys}")
-            return entry
-        made: Any = structure(
-            provider.settings, table, path=f"plugins.{entry.plugin}", origins=settings.origins
-        )
         return evolve(entry, settings=made)
 
     try:
@@ -217,7 +228,7 @@ def _judge(
         judged: Entry = within(limit_s, judge, f"judge-{entry.name}")
         return judged
     except ConfigError as exc:
-        return evolve(entry, state="broken", reason=str(exc))
+        return evolve(entry, state="broken", reason=str(exc), misconfigured=True)
     except KeyboardInterrupt:
         raise
     except BaseException as exc:
@@ -234,7 +245,7 @@ def _check_tables(manager: Manager, settings: Settings) -> Mapping[str, Mapping[
             raise ConfigError(
                 f"plugins.{name}: no installed plugin has this name"
                 + (f", did you mean {near[0]}?" if near else ""),
-                fix=f"pip install webfetch-{name.replace('_', '-')}, or remove the table",
+                fix="" if near else f"pip install webfetch-{name.replace('_', '-')}, or remove the table",
             )
         if not isinstance(table, Mapping):
             raise ConfigError(f"plugins.{name}: expected a table, got {table!r}")

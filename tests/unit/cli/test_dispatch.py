@@ -63,7 +63,7 @@ def test_an_unknown_engine_is_named_with_those_there_are(cli: Any) -> None:
     ran = cli("search", "fusion", "--engine", "alhpa")
     assert ran.code == 3
     assert "named 'alhpa' (installed: alpha); did you mean alpha?" in ran.err
-    assert "fix: pip install webfetch-search-alhpa" in ran.err
+    assert "pip install" not in ran.err  # a stranger may publish something under a typo
 
 
 def test_nothing_to_serve_the_query(bare_cli: Any) -> None:

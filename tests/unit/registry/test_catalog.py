@@ -71,12 +71,20 @@ def test_named_providers_come_in_the_order_given_once_each() -> None:
 
 
 def test_an_unknown_name_says_what_is_installed_and_what_to_install() -> None:
-    made = catalog(search("p", provider("brave")), search=("brav",))
+    made = catalog(search("p", provider("brave")), search=("tavily",))
     with pytest.raises(ConfigError) as caught:
         made.chosen("search")
     text = str(caught.value)
-    assert "search engine named 'brav'" in text and "installed: brave" in text
-    assert "did you mean brave?" in text and "pip install webfetch-search-brav" in text
+    assert "search engine named 'tavily'" in text
+    assert "installed: brave" in text
+    assert "pip install webfetch-search-tavily" in text
+
+
+def test_a_typo_is_never_something_to_install() -> None:
+    with pytest.raises(ConfigError) as caught:
+        catalog(search("p", provider("brave")), search=("brav",)).chosen("search")
+    assert "did you mean brave?" in str(caught.value)
+    assert "pip install" not in str(caught.value)
 
 
 def test_an_unknown_name_where_nothing_is_installed() -> None:
