@@ -157,9 +157,7 @@ def test_engines_can_be_named_for_one_search(world: Any) -> None:
 
 
 def test_a_named_engine_that_is_unknown_is_an_error_that_says_what_to_do(world: Any) -> None:
-    with pytest.raises(
-        ConfigError, match=r"'alhpa'.*did you mean alpha\?.*pip install webfetch-search-alhpa"
-    ):
+    with pytest.raises(ConfigError, match=r"'alhpa'.*did you mean alpha\?\Z"):
         world(engines={"alpha": [URLS[:1]]}).search(engines=["alhpa"])
     with pytest.raises(ConfigError, match="'bravo'"):
         world(search=("bravo",)).search()
