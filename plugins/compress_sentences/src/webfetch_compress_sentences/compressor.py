@@ -39,7 +39,8 @@ class SentenceCompressor:
             return []
         question = read_question(query)
         scores = self._scores(question, chunks, placed)
-        kept = choose(question, placed, scores, budget, costs)
+        titles = {chunk.url: chunk.title for chunk in reversed(chunks)}
+        kept = choose(question, placed, scores, budget, costs, titles)
         if not kept:  # not one unit and its header fit: the best one without a header, cut if need be
             best = max(range(len(placed)), key=lambda i: (scores[i], -i))
             return [attrs.evolve(chunks[placed[best].owner], text=_cut(placed[best].unit.text, budget))]

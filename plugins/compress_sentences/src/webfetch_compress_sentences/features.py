@@ -11,8 +11,8 @@ from math import log
 from webfetch_core.api import Chunk
 
 from .layout import Placed
+from .lines import Kind
 from .question import Question
-from .units import Kind
 from .words import stem, terms
 
 FEATURES = (
