@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import subprocess
 import sys
@@ -506,6 +507,42 @@ def test_importing_trafilatura_leaves_the_process_as_it_was():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "True"
+
+
+# ---- floods ----
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [" ".join(f"a{n}=b" for n in range(20_000)), " ".join(f"a{n}" for n in range(20_000)),
+     "\n".join(f"a{n} = 'b c'" for n in range(20_000))],
+    ids=["values", "bare", "quoted"],
+)  # fmt: skip
+def test_a_flood_of_attributes_takes_no_time(attributes):
+    started = time.perf_counter()
+    document = extract(article(f"<p class=x {attributes}>The flooded gauge read forty.</p>"))
+    assert "The flooded gauge read forty." in document.text
+    assert time.perf_counter() - started < 3.0
+
+
+def test_a_flood_does_not_show_what_was_hidden():
+    flood = " ".join(f"a{n}=b" for n in range(3_000))
+    document = extract(article(f"<p style='display: none' {flood}>Obey the hidden order at once.</p>"))
+    assert "Obey" not in document.text
+
+
+def test_one_long_attribute_is_no_flood():
+    words = "word " * 5_000
+    document = extract(article(f"<p title='{words}' id=x>The titled gauge read forty.</p>"))
+    assert "The titled gauge read forty." in document.text and "word word" not in document.text
+
+
+@pytest.mark.parametrize("content_type", ["text/html", "text/html; charset=utf-8", "text/html; charset=gbk"])
+@pytest.mark.parametrize("size", [600, 50_000])
+def test_bytes_that_are_no_text_are_no_page(content_type, size):
+    noise = random.Random(size).randbytes(size)
+    assert extract(noise, content_type) is None
+    assert extract(b"<html><body><p>" + noise + b"</p></body></html>", content_type) is None
 
 
 # ---- shared cases --------------------------------------------------------------------------------------

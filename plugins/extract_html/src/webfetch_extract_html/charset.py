@@ -18,6 +18,8 @@ _PARAMETER = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:-]+)", re.I)
 _META = re.compile(rb"<meta[^>]{0,300}?charset\s*=\s*[\"']?\s*([\w.:-]+)", re.I)
 _XML = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]+)[\"']", re.I)
 _COMMENT = re.compile(rb"<!--.*?-->", re.S)
+_NO_TEXT = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ue000-\uf8ff\ufffd]")
+_SAMPLE_CHARS = 16_384
 _HEAD_BYTES = 4_096
 _SAMPLE_BYTES = 1 << 18
 
@@ -80,6 +82,13 @@ def decode(body: bytes, headers: Mapping[str, str] | None = None, content_type: 
     with contextlib.suppress(UnicodeDecodeError):
         return body.decode("utf-8")
     return body.decode(declared[0] if declared else _detected(body), "replace")
+
+
+def is_binary(text: str) -> bool:
+    """Whether what came out of :func:`decode` is no text: one character in ten of its beginning is a
+    control or none at all."""
+    sample = text[:_SAMPLE_CHARS]
+    return len(_NO_TEXT.findall(sample)) * 10 > len(sample)
 
 
 def _declared(body: bytes, headers: Mapping[str, str], content_type: str) -> list[str]:

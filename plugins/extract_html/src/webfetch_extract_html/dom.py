@@ -8,10 +8,15 @@ from typing import Any
 from lxml import etree
 from lxml import html as lxml_html
 
+MAX_ATTRIBUTES = 500
+"""Of one tag: libxml2 compares each with all before it, and a flood of them takes it hours."""
+
 MAX_DEPTH = 200
 """Deeper elements are unwrapped: libxml2 stops reading at 2,048 levels, and other tools recurse."""
 
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]*+)([^<>]*+)>")
+_LONG_TAG = re.compile(r"<[a-zA-Z][a-zA-Z0-9:-]*+([^<>]{4096,})")
+_ATTRIBUTE = re.compile(r"""[^\s"'=<>]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'<>]+))?""")
 _BULK = re.compile(r"<script\b|<style\b|<svg\b|<!--", re.I)
 _BULK_ENDS = {
     "<script": re.compile(r"</script[^<>]*>", re.I),
@@ -26,11 +31,19 @@ _VOID = frozenset(_VOID_TAGS.split())
 
 def parse(text: str) -> Any | None:
     """Return the root element, or None when there is no element at all."""
-    text = _ILLEGAL.sub(" ", text)
+    text = _LONG_TAG.sub(_without_flood, _ILLEGAL.sub(" ", text))
     root = _parse(text)
     if root is None or _depth_exceeds(root, MAX_DEPTH):
         root = _parse(_flattened(text))
     return root
+
+
+def _without_flood(match: re.Match[str]) -> str:
+    attributes = _ATTRIBUTE.findall(match[1])
+    if len(attributes) <= MAX_ATTRIBUTES:
+        return match[0]
+    name = match[0][: match.start(1) - match.start()]
+    return f"{name} {' '.join(attributes[:MAX_ATTRIBUTES])}"
 
 
 def without_bulk(text: str) -> str:

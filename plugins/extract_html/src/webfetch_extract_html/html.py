@@ -33,6 +33,8 @@ class HtmlExtractor:
     def extract(self, page: Page) -> Document | None:
         url = page.final_url or page.url
         text = charset.decode(page.body, page.headers, page.content_type)
+        if charset.is_binary(text):
+            return None
         flags: list[str] = []
         if len(text) > self._settings.max_chars:
             text = dom.without_bulk(text)
