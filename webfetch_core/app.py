@@ -45,6 +45,10 @@ from .status import check_reports, plugin_reports, status_report
 
 _log = get_logger("app")
 
+COMPRESS_S = 2.0
+"""How long a compressor may take: it comes on top of a search's deadline, and without it the excerpts
+are merely longer."""
+
 
 class Webfetch:
     """Web search that you run yourself.
@@ -226,7 +230,7 @@ class Webfetch:
                         handle,
                         lambda compressor: compressor.compress(query, given, budget),
                         scope=self._host.scope("compress"),
-                        deadline=self._host.deadline(self.settings.deadline_s),
+                        deadline=self._host.deadline(min(self.settings.deadline_s, COMPRESS_S)),
                         check=lambda value: check_compressed(value, given, budget),
                         count=len,
                     )

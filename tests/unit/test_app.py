@@ -6,6 +6,7 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from webfetch_core.errors import ContractViolation
 from webfetch_core.models import Provenance, ProvenanceKind
 from webfetch_core.testing import (
     FakeClock,
+    Hang,
     MemoryCache,
     ScriptedClassifier,
     ScriptedCompressor,
@@ -220,6 +222,16 @@ def test_ranking_many_is_linear() -> None:
 def test_a_compressor_that_fails_leaves_the_chunks_as_they_are(step: Any) -> None:
     with face(fake_plugin("compress", ScriptedCompressor(step))) as wf:
         assert wf.compress("q", CHUNKS) == CHUNKS
+
+
+def test_a_compressor_that_hangs_costs_its_own_limit_and_not_that_of_a_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("webfetch_core.app.COMPRESS_S", 0.2)
+    with face(fake_plugin("compress", ScriptedCompressor(Hang()))) as wf:
+        started = monotonic()
+        assert wf.compress("q", CHUNKS) == CHUNKS
+        assert monotonic() - started < 1.0
 
 
 def test_compressing_keeps_to_its_budget() -> None:

@@ -7,8 +7,9 @@ from urllib.parse import urlsplit
 
 from attrs import frozen
 
-from ..errors import NotConfigured, PageError, Refused, WebfetchError
+from ..errors import NotConfigured, PageError, Refused, TimedOut, WebfetchError
 from ..models import Document, FetchRequest, Freshness, Page
+from ..registry.manager import describe
 from ..runtime.deadline import Deadline
 from ..runtime.emitter import Scope
 from ..runtime.extraction import extract_by
@@ -23,6 +24,11 @@ HURRIED = 0.9
 
 IN_PROCESS_BYTES = 16_384
 """Pages up to this size are extracted in this process: a hand-over costs more than they do."""
+
+
+ALONE_BYTES = 524_288
+"""Up to this size a page that is asked for alone is extracted here, too: starting a worker takes longer
+than most pages. Beyond it, what cannot be ended must not be begun here."""
 
 
 @frozen(kw_only=True)
@@ -143,7 +149,7 @@ class PageLoader:
 
     def _extract(self, page: Page, policy: PagePolicy, scope: Scope, deadline: Deadline) -> Document | None:
         workers = None
-        if not policy.in_process and len(page.body) > IN_PROCESS_BYTES:
+        if len(page.body) > (ALONE_BYTES if policy.in_process else IN_PROCESS_BYTES):
             workers = self._host.workers()
         if workers is None:
             return extract_by(
@@ -153,12 +159,21 @@ class PageLoader:
         outcome, reason, count = "ok", "", 0
         try:
             left = deadline.remaining()
-            document = workers.submit(page, left).result(timeout=left + 1.0)
+            if left <= 0:
+                raise TimedOut("no time was left to extract it")
+            future = workers.submit(page, left)
+            try:
+                document = future.result(timeout=left + 0.1)
+            except TimeoutError:  # it may be the page's own time, or all of it spent in the queue
+                future.cancel()
+                raise TimedOut("the extraction workers were busy or slow") from None
             count = len(document.text) if document else 0
             outcome = "ok" if document else "empty"
             return document
-        except WebfetchError as exc:
-            outcome, reason = exc.kind, str(exc)
+        except BaseException as exc:
+            outcome, reason = getattr(exc, "kind", "plugin_error"), describe(exc)
+            if isinstance(exc, WebfetchError):
+                reason = str(exc)
             raise
         finally:
             scope.emit(

@@ -179,7 +179,7 @@ def check_document(value: Any) -> Document | None:
     text = plain(value.text)
     flags = tuple(_told(x) for x in listed(value.flags, "flags", MAX_LINKS))
     if len(text) > MAX_DOCUMENT_CHARS:
-        text, flags = text[:MAX_DOCUMENT_CHARS], (*flags, "truncated")
+        text, flags = text[:MAX_DOCUMENT_CHARS], tuple(dict.fromkeys((*flags, "truncated")))
     if not text.strip():
         return None
     metadata = value.metadata if isinstance(value.metadata, Mapping) else {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from webfetch_core.api import (
     WebfetchError,
     hookimpl,
 )
+from webfetch_core.pipeline.pages import ALONE_BYTES
 from webfetch_core.testing import (
     FakeClock,
     FakePlugin,
@@ -316,3 +318,58 @@ def test_a_store_that_fails_is_a_store_without_rows(world: Any) -> None:
     assert one.wf.fetch(URL).title == "Lamp"
     assert one.search("keeper lamp", limit=1).chunks
     assert len(one.fetched) == 2
+
+
+# ---- extraction workers that cannot keep up ----
+
+
+class StubWorkers:
+    """Workers whose answer is scripted."""
+
+    def __init__(self, *answers: Any) -> None:
+        self.answers = list(answers)
+        self.futures: list[Future[Any]] = []
+
+    def submit(self, page: Page, timeout_s: float) -> Future[Any]:
+        assert timeout_s > 0
+        future: Future[Any] = Future()
+        self.futures.append(future)
+        answer = self.answers.pop(0)
+        if isinstance(answer, BaseException):
+            future.set_exception(answer)
+        elif answer is not None:
+            future.set_result(answer)
+        return future
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (None, "timeout"),
+        (TimeoutError("?"), "timeout"),
+        (TimedOut("slow page"), "timeout"),
+        (ValueError("?"), ""),
+    ],
+    ids=["queued", "bare", "own", "other"],
+)
+def test_what_the_workers_do_is_told_as_it_was(
+    world: Any, monkeypatch: pytest.MonkeyPatch, answer: Any, kind: str
+) -> None:
+    one = world(pages={URL: "x" * (ALONE_BYTES + 1)})
+    workers = StubWorkers(answer)
+    monkeypatch.setattr(one.wf.host, "workers", lambda: workers)
+    with pytest.raises(WebfetchError if kind else ValueError):
+        one.wf.fetch(URL, deadline_s=0.3)
+    (event,) = [e for e in one.named("call.finished") if e.stage == "extract"]
+    assert event.outcome == (kind or "plugin_error")
+    if answer is None:
+        assert workers.futures[0].cancelled()
+
+
+def test_a_large_page_asked_for_alone_goes_to_a_worker(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = "https://a.example/small"
+    one = world(pages={URL: "x" * (ALONE_BYTES + 1), small: TEXT})
+    workers = StubWorkers(Document(url=URL, text="from a worker"))
+    monkeypatch.setattr(one.wf.host, "workers", lambda: workers)
+    assert one.wf.fetch(small).title == "Lamp" and not workers.futures
+    assert one.wf.fetch(URL).text == "from a worker"
