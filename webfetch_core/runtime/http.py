@@ -6,6 +6,7 @@ requests is imported when the first request is made; importing this module costs
 from __future__ import annotations
 
 import json as jsonlib
+import os
 import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -67,8 +68,12 @@ class HttpClient:
         )
         self.slots = HostSlots(net.per_host)
         self._ca_bundle = ca_bundle
-        self._adapter: PinnedAdapter | None = None
         self._closed = False
+        self._begin()
+
+    def _begin(self) -> None:
+        self._pid = os.getpid()
+        self._adapter: PinnedAdapter | None = None
         self._lock = threading.Lock()
 
     def bound(
@@ -95,6 +100,9 @@ class HttpClient:
 
     def _connections(self) -> PinnedAdapter:
         """The one pool of connections, made on first use."""
+        if self._pid != os.getpid():  # a fork: the open connections are the parent's, and it reads them
+            self.slots = HostSlots(self.net.per_host)
+            self._begin()
         with self._lock:
             if self._closed:
                 raise WebfetchError("the network client is closed", kind="cancelled")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import socket
 import threading
 import time
@@ -347,3 +348,23 @@ def test_a_body_that_ends_early_is_unavailable_not_a_page(site: LoopbackSite, cl
 def test_unknown_limits_are_an_error(client: HttpClient) -> None:
     with pytest.raises(TypeError, match="max_byte"):
         fetch(client, "http://127.0.0.1/", max_byte=1)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_child_takes_up_no_connection_of_its_parent(site: LoopbackSite, client: HttpClient) -> None:
+    site.add("/p", "<p>hi</p>")
+    fetch(client, site.url("/p"))
+    fetch(client, site.url("/p"))
+    assert site.connections == 1
+    child = os.fork()
+    if child == 0:
+        try:
+            good = fetch(client, site.url("/p")).body == b"<p>hi</p>"
+        except BaseException:
+            good = False
+        os._exit(0 if good else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert site.connections == 2
+    assert fetch(client, site.url("/p")).body == b"<p>hi</p>"
+    assert site.connections == 2  # the parent's own is as it was
