@@ -30,7 +30,8 @@ class DdgEngine:
             timeout_s = min(timeout_s, request.deadline - self._clock.monotonic())
         if timeout_s <= 0:
             raise TimedOut("no time was left to ask DuckDuckGo")
-        hits = hits_of(self._transport.send(fields, self._headers(fields["kl"]), timeout_s))
+        reply = self._transport.send(fields, self._headers(fields["kl"]), timeout_s)
+        hits = hits_of(reply, now=self._clock.time())
         kept = [h for h in hits if allowed(h.url, request.include_domains, request.exclude_domains)]
         return kept[: request.limit]
 
