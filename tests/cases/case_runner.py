@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from attrs import Factory, field, frozen
+from attrs import Factory, evolve, field, frozen
 
 ROOT = Path(__file__).parents[2]
 CASES = ROOT.parent / "shared" / "cases"
@@ -53,17 +53,23 @@ class Seen:
 
     Attributes:
         text: the final text, or the error's text.
-        error_kind: the error's kind; None for success.
+        error_kind: the error's kind, or those of several that failed; None for success.
         measured: numbers for ``bounds``, by the bound's name without its suffix.
         facts: values for ``top``, ``lossless``, ``flags``, ``equal`` and the like, by name.
         invariants: the invariant's words to whether it holds.
     """
 
     text: str = ""
-    error_kind: str | None = None
+    error_kind: str | tuple[str, ...] | None = None
     measured: Mapping[str, float] = Factory(dict)
     facts: Mapping[str, Any] = Factory(dict)
     invariants: Mapping[str, bool] = Factory(dict)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of all that failed; empty for success."""
+        kinds = self.error_kind or ()
+        return (kinds,) if isinstance(kinds, str) else kinds
 
 
 Adapter = Callable[[Case, Path], Seen]
@@ -110,10 +116,10 @@ def problems(expected: Mapping[str, Any], seen: Seen) -> Iterator[str]:
     for key, value in expected.items():
         if key in DESCRIBING or key == "exact_whitespace":
             continue
-        if key == "error_kind" and value is None and _may_fail(expected):
-            continue
         check = _CHECKS.get(key)
-        if check is not None:
+        if key == "error_kind":
+            yield from _error_kind(_accepted_kinds(expected), seen)
+        elif check is not None:
             yield from check(value, seen, text, shaped)
         elif key in _FACTS:
             yield from _fact(key, value, seen)
@@ -121,9 +127,13 @@ def problems(expected: Mapping[str, Any], seen: Seen) -> Iterator[str]:
             yield f"expected.json has the key {key!r}, which the runner does not know"
 
 
-def _may_fail(expected: Mapping[str, Any]) -> bool:
-    """An alternative that names an error goes before the general "no error"."""
-    return any(choice.get("error_kind") for choice in expected.get("either", ()))
+def _accepted_kinds(expected: Mapping[str, Any]) -> list[str | None]:
+    """The general kinds and those of the alternatives, which need not agree; None stands for success."""
+    accepted: list[str | None] = []
+    for choice in (expected, *expected.get("either", ())):
+        kinds = choice.get("error_kind")
+        accepted += [kinds] if kinds is None or isinstance(kinds, str) else kinds
+    return accepted
 
 
 def plain(text: str) -> str:
@@ -146,13 +156,14 @@ def _must_not_contain(parts: Sequence[str], seen: Seen, text: str, shaped: Any) 
             yield f"{part!r} must not be in the text"
 
 
-def _error_kind(accepted: Any, seen: Seen, text: str, shaped: Any) -> Iterator[str]:
-    kinds = [accepted] if isinstance(accepted, str) else accepted
-    if kinds is None and seen.error_kind is not None:
-        yield f"failed with {seen.error_kind}: {seen.text[:300]}"
-    elif kinds is not None and seen.error_kind not in kinds:
-        got = seen.error_kind or "success"
-        yield f"expected an error of kind {' or '.join(kinds)}, got {got}: {seen.text[:300]}"
+def _error_kind(accepted: Sequence[str | None], seen: Seen) -> Iterator[str]:
+    wrong = [kind for kind in seen.kinds or (None,) if kind not in accepted]
+    named = [kind for kind in accepted if kind is not None]
+    if wrong and not named:
+        yield f"failed with {' and '.join(seen.kinds)}: {seen.text[:300]}"
+    elif wrong:
+        got = " and ".join(kind or "success" for kind in wrong)
+        yield f"expected an error of kind {' or '.join(named)}, got {got}: {seen.text[:300]}"
 
 
 def _ordered(parts: Sequence[str], seen: Seen, text: str, shaped: Any) -> Iterator[str]:
@@ -211,6 +222,17 @@ def _bounds(wanted: Mapping[str, float], seen: Seen, text: str, shaped: Any) -> 
             yield f"{bound} is {limit}, measured {seen.measured[name]}"
 
 
+def _sent_len_max(wanted: Mapping[str, int], seen: Seen, text: str, shaped: Any) -> Iterator[str]:
+    sent = seen.facts.get("sent_len", {})
+    yield from _bounds(
+        {f"{name}_max": limit for name, limit in wanted.items()}, evolve(seen, measured=sent), "", ""
+    )
+
+
+def _requests_sent_max(limit: int, seen: Seen, text: str, shaped: Any) -> Iterator[str]:
+    yield from _bounds({"requests_sent_max": limit}, seen, text, shaped)
+
+
 def _bound(name: str) -> tuple[str, Callable[[float, float], bool]]:
     for suffix, holds in (
         ("_min_exclusive", lambda value, limit: value > limit),
@@ -256,7 +278,6 @@ def _fact(key: str, value: Any, seen: Seen) -> Iterator[str]:
 _CHECKS: Mapping[str, Callable[..., Iterator[str]]] = {
     "must_contain": _must_contain,
     "must_not_contain": _must_not_contain,
-    "error_kind": _error_kind,
     "ordered": _ordered,
     "same_line": _same_line,
     "own_line": _own_line,
@@ -264,6 +285,8 @@ _CHECKS: Mapping[str, Callable[..., Iterator[str]]] = {
     "count_max": _count_max,
     "either": _either,
     "bounds": _bounds,
+    "requests_sent_max": _requests_sent_max,
+    "sent_len_max": _sent_len_max,
     "equal": _equal,
     "invariants": _invariants,
     "flags": _flags,

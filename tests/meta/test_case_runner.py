@@ -13,8 +13,8 @@ from case_runner import AREAS, Seen, adapter, plain, problems
 ROOT = Path(__file__).parents[2]
 SEEN = Seen(
     text="# Orvane\nIts *deepest*   point is [41 m](https://x.example/).\n- second line\n| a | b |",
-    measured={"call_s": 0.5, "min_chunks": 3, "top_score": 0.0},
-    facts={"top": 1, "flags": ("low_relevance",), "lossless": True},
+    measured={"call_s": 0.5, "min_chunks": 3, "top_score": 0.0, "requests_sent": 2},
+    facts={"top": 1, "flags": ("low_relevance",), "lossless": True, "sent_len": {"brave": 395}},
     invariants={"holds": True, "breaks": False},
 )
 
@@ -42,6 +42,11 @@ SEEN = Seen(
         ({"bounds": {"call_s_max": 0.1}}, "measured 0.5"),
         ({"bounds": {"top_score_min_exclusive": 0}}, "measured 0.0"),
         ({"bounds": {"requests_max": 1}}, "nobody measured 'requests'"),
+        ({"requests_sent_max": 2}, ""),
+        ({"requests_sent_max": 1}, "measured 2"),
+        ({"sent_len_max": {"brave": 395}}, ""),
+        ({"sent_len_max": {"brave": 394}}, "measured 395"),
+        ({"sent_len_max": {"ddg": 500}}, "nobody measured 'ddg'"),
         ({"top": 1, "lossless": True, "equal": {"top": 1}}, ""),
         ({"top": 0}, "top is 1, not 0"),
         ({"final_url": "x"}, "nobody says 'final_url'"),
@@ -64,6 +69,23 @@ def test_an_alternative_that_names_an_error_lets_it_through() -> None:
     seen = Seen(error_kind="empty")
     assert not list(problems({"error_kind": None, "either": [{"error_kind": "empty"}, {"top": 1}]}, seen))
     assert list(problems({"error_kind": None}, seen))
+
+
+def test_an_alternative_without_an_error_lets_success_through() -> None:
+    expected = {"error_kind": ["bad_query"], "either": [{"top": 1}, {"error_kind": "bad_query"}]}
+    assert not list(problems(expected, Seen(facts={"top": 1})))
+    assert not list(problems(expected, Seen(error_kind="bad_query")))
+    assert list(problems(expected, Seen(error_kind="blocked", facts={"top": 1})))
+    assert list(problems(expected, Seen(facts={"top": 2})))
+
+
+def test_of_several_failures_each_must_be_expected() -> None:
+    expected = {"error_kind": ["bad_response", "blocked"]}
+    assert not list(problems(expected, Seen(error_kind=("blocked", "bad_response"))))
+    [wrong] = problems(expected, Seen(error_kind=("blocked", "timeout")))
+    assert "got timeout" in wrong
+    [wrong] = problems({"error_kind": None}, Seen(error_kind=("blocked", "timeout")))
+    assert "failed with blocked and timeout" in wrong
 
 
 def test_marks_are_folded() -> None:

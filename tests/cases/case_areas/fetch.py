@@ -38,10 +38,10 @@ class Replay(LoopbackSite):
         self.last = ""
 
     def here(self, text: str) -> str:
-        return re.sub(r"https?://([a-z.]+\.example)", rf"http://\1.localhost:{self.port}", text)
+        return re.sub(r"https?://([a-z0-9.]+\.example)", rf"http://\1.localhost:{self.port}", text)
 
     def there(self, text: str) -> str:
-        return re.sub(rf"http://([a-z.]+\.example)\.localhost:{self.port}", r"https://\1", text)
+        return re.sub(rf"http://([a-z0-9.]+\.example)\.localhost:{self.port}", r"https://\1", text)
 
     def _answer(self, request: Received) -> Reply:
         self.requests.append(request)
