@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from webfetch_search_local.files import FoundFile, Skipped, admit, is_binary, media_type, read, walk
+from webfetch_search_local.files import FoundFile, LeftOut, Skipped, admit, is_binary, media_type, read, walk
 from webfetch_search_local.settings import LocalSettings
 
 
@@ -51,6 +51,22 @@ def test_patterns_and_extensions_are_settings(folder: Path) -> None:
         "node_modules/d.md",
     ]
     assert names(folder, exclude=("a/*", "node_modules", ".git")) == ["b.md"]
+
+
+def test_well_known_names_need_no_ending(folder: Path) -> None:
+    for name in ("README", "a/Changelog", "LICENSE.bin", "READMEX", "Makefile"):
+        (folder / name).write_text("text")
+    assert names(folder) == ["README", "a/Changelog", "a/x.HTML", "b.md"]
+    assert names(folder, names=("makefile",)) == ["Makefile", "a/x.HTML", "b.md"]
+    assert admit(folder, "README", LocalSettings()) and not admit(folder, "Makefile", LocalSettings())
+
+
+def test_what_is_of_another_type_is_told(folder: Path) -> None:
+    (folder / "in.md").symlink_to("b.md")
+    (folder / "Makefile").write_text("text")
+    os.mkfifo(folder / "pipe.md")
+    left = {i.path: i.kind for i in walk(folder, LocalSettings()) if isinstance(i, LeftOut)}
+    assert left == {"f.py": ".py", "in.md": "link", "Makefile": "no ending", "pipe.md": "no regular file"}
 
 
 def test_links_are_not_followed_and_never_out_of_the_folder(folder: Path) -> None:

@@ -55,6 +55,7 @@ def test_json_of_the_list(bench: Any) -> None:
             "folder": str(bench.docs),
             "documents": 1,
             "skipped": 0,
+            "left_out": {},
             "base_url": "https://x.example/",
             "mapped_urls": 0,
             "updated": "2023-11-14T22:13:20+00:00",
@@ -100,6 +101,91 @@ def test_what_is_skipped_is_told_and_tried_again(bench: Any) -> None:
     assert [hit.title for hit in bench.search("zymurgy")] == ["Paper"]
 
 
+def test_files_of_other_types_are_told(bench: Any) -> None:
+    bench.write("a.md", "zymurgy")
+    for name in (
+        "a.json",
+        "b.JSON",
+        "sub/c.json",
+        "a.csv",
+        "Makefile",
+        ".hidden.json",
+        "node_modules/x.json",
+    ):
+        bench.write(name, "zymurgy")
+    (bench.docs / "link.md").symlink_to("a.md")
+    os.mkfifo(bench.docs / "pipe.md")
+    told = "7 files of other types left out (.json 3, .csv 1, link 1, no ending 1, no regular file 1)"
+    assert f"  {told}\n" in bench.index("add", str(bench.docs))
+    assert f"\ndocs: {told}\n" in bench.index("list")
+    (bench.docs / "a.csv").unlink()
+    (bench.docs / "link.md").unlink()
+    assert bench.index_json("refresh")["indexes"][0]["left_out"] == {
+        ".json": 3,
+        "no ending": 1,
+        "no regular file": 1,
+    }
+    assert "(.json 3, no ending 1, no regular file 1)" in bench.index("list")
+
+
+def test_one_file_of_another_type_and_many(bench: Any) -> None:
+    bench.write("x.aa", "x")
+    assert "1 file of other types left out (.aa 1)" in bench.index("add", str(bench.docs))
+    for ending in "bcdefghi":
+        bench.write(f"x.{ending}", "x")
+    assert "9 files of other types left out (.aa 1, .b 1, .c 1, .d 1, .e 1, .f 1, others 3)" in bench.index(
+        "refresh"
+    )
+    bench.write("a.md", "x")
+    bench.write("x.\x1b[31m", "x")
+    assert "\x1b" not in bench.index("refresh") + bench.index("list")
+
+
+def test_the_same_folder_is_indexed_once_unless_a_second_name_is_given(bench: Any, tmp_path: Path) -> None:
+    bench.write("sub/a.md", "zymurgy")
+    bench.index("add", str(bench.docs), "--name", "notes")
+    (tmp_path / "alias").symlink_to(bench.docs)
+    for path in (bench.docs, tmp_path / "alias", bench.docs / "sub" / ".."):
+        with pytest.raises(
+            ConfigError, match=r"is indexed already, as 'notes' \(.*index refresh notes.*--name"
+        ):
+            bench.index("add", str(path))
+    assert [row["name"] for row in bench.index_json("list")["indexes"]] == ["notes"]
+    again = bench.index("add", str(bench.docs), "--name", "again")
+    assert "note: the same folder is indexed as 'notes' too: what both hold is found twice" in again
+    inner = bench.index("add", str(bench.docs / "sub"))
+    assert f"note: {bench.docs} is indexed as 'notes' too" in inner
+
+
+def test_an_index_whose_folder_is_gone_is_missing(bench: Any, tmp_path: Path) -> None:
+    bench.write("a.md", "zymurgy")
+    bench.index("add", str(bench.docs))
+    moved = tmp_path / "elsewhere" / "docs"
+    moved.parent.mkdir()
+    bench.docs.rename(moved)
+    row = bench.index_json("list")["indexes"][0]
+    assert (row["state"], row["documents"]) == ("missing", 1)
+    told = bench.index("list")
+    assert f"missing: index docs: {bench.docs} does not exist (put it back, or run" in told
+    assert "`webfetch index remove docs`" in told
+    with pytest.raises(ConfigError, match="put it back, or run `webfetch index remove docs`"):
+        bench.index("refresh")
+    with pytest.raises(ConfigError, match="run `webfetch index remove docs` first, or give another name"):
+        bench.index("add", str(moved))
+    assert bench.found("zymurgy") == ["a.md"]
+    bench.index("remove", "docs")
+    bench.index("add", str(moved))
+    assert bench.index_json("list")["indexes"][0]["state"] == "ready"
+
+
+def test_a_damaged_index_is_left_alone_by_an_add_of_another_folder(bench: Any, tmp_path: Path) -> None:
+    bench.index("add", str(bench.docs))
+    (bench.data / "docs" / "manifest.json").write_text("{")
+    (tmp_path / "other").mkdir()
+    bench.index("add", str(tmp_path / "other"))
+    assert (bench.data / "docs" / "manifest.json").read_text() == "{"
+
+
 def test_the_settings_hold_for_the_command(bench: Any) -> None:
     bench.write("a.md", "x")
     bench.write("b.foo", "y")
@@ -124,7 +210,7 @@ def test_wrong_arguments_are_named(bench: Any) -> None:
         (("add", str(file)), "is not a folder"),
         (("add", str(bench.docs / "none")), "does not exist"),
         (("add", "nul\0"), "cannot be read"),
-        (("add", str(bench.docs)), "there is an index 'docs' already.*refresh docs"),
+        (("add", str(bench.docs)), "is indexed already, as 'docs'.*refresh docs"),
         (("add", str(bench.docs), "--name", "DOCS"), "there is an index 'docs' already"),
         (("add", str(bench.docs), "--name", "../up"), "is no name for an index"),
         (("add", str(bench.docs), "--name", "docs.corrupt-1"), "is no name for an index"),
@@ -216,6 +302,7 @@ def test_an_add_cut_short_is_no_index_and_can_be_done_again(bench: Any) -> None:
     with pytest.raises(KeyboardInterrupt):
         bench.index("add", str(bench.docs))
     assert bench.index_json("list")["indexes"] == []
+    assert [entry.name for entry in bench.data.iterdir()] == [".locks"]
     bench.context.extract = working
     bench.index("add", str(bench.docs))
     assert bench.found("zymurgy") == ["a.md"]

@@ -197,8 +197,11 @@ def test_here_folders_of_one_name_are_numbered(bench: Any, tmp_path: Path) -> No
 
 
 def test_nothing_indexed_is_off_with_the_fix(bench: Any) -> None:
-    for make in (bench.engine, bench.fetcher):
-        with pytest.raises(NotConfigured, match="run `webfetch index add PATH` or pass --here PATH"):
+    for make, fix in (
+        (bench.engine, "run `webfetch index add PATH` or pass --here PATH$"),
+        (bench.fetcher, "run `webfetch index add PATH`$"),
+    ):
+        with pytest.raises(NotConfigured, match=fix):
             make()
 
 

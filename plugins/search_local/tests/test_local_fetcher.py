@@ -120,3 +120,12 @@ def test_a_document_with_a_public_url_is_served_by_its_own_name_too(bench: Any) 
     bench.write("a.md", "text")
     bench.index("add", str(bench.docs), "--base-url", "https://x.example/")
     assert fetch(bench, "local:docs/a.md").body == b"text"
+
+
+def test_an_index_that_is_not_there_is_told_without_options_that_fetch_lacks(bench: Any) -> None:
+    bench.write("a.md", "x")
+    bench.index("add", str(bench.docs))
+    with pytest.raises(PageError) as caught:
+        bench.fetcher().fetch(FetchRequest(url="local:nope/a.md"))
+    assert str(caught.value) == "there is no index 'nope' (the indexes are: docs)"
+    assert caught.value.kind == "not_found"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
@@ -15,11 +15,12 @@ from .indexing import Changes
 from .library import Library
 from .manifest import Manifest
 from .settings import LocalSettings
-from .upkeep import Upkeep, check_folder
+from .upkeep import Upkeep, check_folder, check_indexed_folder
 from .urls import check_web_url, read_url_map
 
 SCHEMA_VERSION = 1
 _SHOWN_SKIPS = 20
+_SHOWN_KINDS = 6
 
 
 def add_index_command(commands: CommandSet) -> None:
@@ -75,7 +76,13 @@ def _add(args: Namespace, context: PluginContext, out: TextIO) -> int:
     manifest, changes = upkeep.add(
         folder, name=args.name, base_url=base_url, urls=urls, now=context.clock.time()
     )
-    _report([(manifest, changes)], args, out)
+    others = {n: held for n, held in upkeep.overlapping(folder).items() if n != manifest.name}
+    notes = [
+        f"{'the same folder' if held == folder else shown(str(held))} is indexed as {name!r} too: "
+        "what both hold is found twice"
+        for name, held in others.items()
+    ]
+    _report([(manifest, changes)], args, out, notes=notes)
     return 0
 
 
@@ -125,7 +132,7 @@ def _list(args: Namespace, context: PluginContext, out: TextIO) -> int:
             str(r["skipped"]),
             r["updated"],
             r["folder"],
-            r["reason"] or r["state"],
+            f"{r['state']}: {r['reason']}" if r["reason"] else r["state"],
         )
         for r in rows
     ]
@@ -134,16 +141,21 @@ def _list(args: Namespace, context: PluginContext, out: TextIO) -> int:
         print(
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip(), file=out
         )
+    for r in rows:
+        if r["left_out"]:
+            print(f"{r['name']}: {told_left_out(r['left_out'])}", file=out)
     return 0
 
 
 def _row(library: Library, name: str) -> dict[str, Any]:
-    """One index as plain data; ``state`` is ``ready`` or ``unusable``, with the reason and the fix."""
+    """One index as plain data; ``state`` is ``ready``, ``missing`` (its folder cannot be read, but what was
+    indexed of it answers) or ``unusable``, with the reason and the fix."""
     row = {
         "name": name,
         "folder": "",
         "documents": 0,
         "skipped": 0,
+        "left_out": {},
         "base_url": "",
         "mapped_urls": 0,
         "updated": "",
@@ -154,11 +166,16 @@ def _row(library: Library, name: str) -> dict[str, Any]:
             "folder": shown(manifest.folder),
             "documents": len(manifest.files),
             "skipped": len(manifest.skipped),
+            "left_out": {shown(kind): n for kind, n in manifest.left_out.items()},
             "base_url": manifest.base_url,
             "mapped_urls": len(manifest.urls),
             "updated": datetime.fromtimestamp(manifest.updated, UTC).isoformat(timespec="seconds"),
         }
         library.open(name)
+        try:
+            check_indexed_folder(manifest)
+        except ConfigError as exc:
+            return {**row, "state": "missing", "reason": shown(str(exc))}
     except WebfetchError as exc:
         return {**row, "state": "unusable", "reason": str(exc)}
     return {**row, "state": "ready", "reason": ""}
@@ -169,8 +186,9 @@ def _report(
     args: Namespace,
     out: TextIO,
     faults: Sequence[WebfetchError] = (),
+    notes: Sequence[str] = (),
 ) -> None:
-    rows = [_changes_row(manifest, changes) for manifest, changes in done]
+    rows = [_changes_row(manifest, changes, notes) for manifest, changes in done]
     if args.json:
         failed = [{"kind": fault.kind, "reason": str(fault)} for fault in faults]
         _print_json({"indexes": rows, "failed": failed}, out)
@@ -182,6 +200,8 @@ def _report(
             f" {row['unchanged']} unchanged, {len(row['skipped'])} skipped)",
             file=out,
         )
+        if row["left_out"]:
+            print(f"  {told_left_out(row['left_out'])}", file=out)
         for note in row["notes"]:
             print(f"  note: {note}", file=out)
         for skip in row["skipped"][:_SHOWN_SKIPS]:
@@ -190,10 +210,10 @@ def _report(
             print(f"  ... and {len(row['skipped']) - _SHOWN_SKIPS} more; --json lists them", file=out)
 
 
-def _changes_row(manifest: Manifest, changes: Changes) -> dict[str, Any]:
-    notes = []
+def _changes_row(manifest: Manifest, changes: Changes, more_notes: Sequence[str] = ()) -> dict[str, Any]:
+    notes = [*more_notes]
     if not manifest.files:
-        notes.append("nothing was found to index; plugins.search_local.extensions says which files are")
+        notes.append("nothing was found to index; plugins.search_local.extensions says which types are")
     unused = [path for path in manifest.urls if path not in manifest.files]
     if unused:
         notes.append(f"{len(unused)} paths of the URL map are not indexed, such as {shown(unused[0])}")
@@ -206,6 +226,7 @@ def _changes_row(manifest: Manifest, changes: Changes) -> dict[str, Any]:
         "removed": len(changes.removed),
         "unchanged": changes.unchanged,
         "skipped": [{"path": shown(p), "reason": shown(r)} for p, r in changes.skipped.items()],
+        "left_out": {shown(kind): n for kind, n in manifest.left_out.items()},
         "notes": notes,
     }
 
@@ -217,3 +238,13 @@ def _print_json(data: dict[str, Any], out: TextIO) -> None:
 def shown(text: str) -> str:
     """Return ``text`` fit for a terminal: what cannot be printed is escaped, so a name cannot act."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def told_left_out(left_out: Mapping[str, int]) -> str:
+    """``4 files of other types left out (.json 3, .csv 1)``, the most frequent first."""
+    kinds = sorted(left_out.items(), key=lambda item: (-item[1], item[0]))
+    told = [f"{kind} {count}" for kind, count in kinds[:_SHOWN_KINDS]]
+    if len(kinds) > _SHOWN_KINDS:
+        told.append(f"others {sum(count for _, count in kinds[_SHOWN_KINDS:])}")
+    total = sum(left_out.values())
+    return f"{total} {'file' if total == 1 else 'files'} of other types left out ({', '.join(told)})"

@@ -32,7 +32,7 @@ from .urls import passes_domains
 _MARGIN_S = 0.25
 """What is kept back of a deadline, while folders are being read in, for the search itself."""
 
-NOTHING_INDEXED = NotConfigured("no folder is indexed; run `webfetch index add PATH` or pass --here PATH")
+_NOTHING_INDEXED = "no folder is indexed; run `webfetch index add PATH` or pass --here PATH"
 
 
 @frozen(kw_only=True)
@@ -59,13 +59,13 @@ def make_engine(settings: LocalSettings, context: PluginContext) -> LocalSearch:
         names = library.names()
     except CacheError as exc:
         if not here:
-            raise NotConfigured(f"{NOTHING_INDEXED.message}; {exc.message}", fix=exc.fix) from exc
+            raise NotConfigured(f"{_NOTHING_INDEXED}; {exc.message}", fix=exc.fix) from exc
         names = []
     for name in settings.indexes:
         if name not in names:
             raise library.unknown(name)
     if not here and not names:
-        raise NotConfigured(NOTHING_INDEXED.message)
+        raise NotConfigured(_NOTHING_INDEXED)
     return LocalSearch(here, library, settings, clock=context.clock, log=context.log)
 
 

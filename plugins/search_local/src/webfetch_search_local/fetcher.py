@@ -16,7 +16,6 @@ from webfetch_core.api import (
     Refused,
 )
 
-from .engine import NOTHING_INDEXED
 from .files import admit, is_binary, media_type, read
 from .here import name_folders
 from .library import Library
@@ -24,6 +23,8 @@ from .manifest import key_of
 from .settings import LocalSettings
 from .store import StoreDamaged
 from .urls import parse_local_url
+
+_NOTHING_INDEXED = "no folder is indexed, so there is no local: document; run `webfetch index add PATH`"
 
 
 def make_fetcher(settings: LocalSettings, context: PluginContext) -> LocalFetcher:
@@ -34,9 +35,9 @@ def make_fetcher(settings: LocalSettings, context: PluginContext) -> LocalFetche
         try:
             names = library.names()
         except CacheError as exc:
-            raise NotConfigured(f"{NOTHING_INDEXED.message}; {exc.message}", fix=exc.fix) from exc
+            raise NotConfigured(f"{_NOTHING_INDEXED}; {exc.message}", fix=exc.fix) from exc
         if not names:
-            raise NotConfigured(NOTHING_INDEXED.message)
+            raise NotConfigured(_NOTHING_INDEXED)
     return LocalFetcher(here, library, settings)
 
 
@@ -95,7 +96,7 @@ class LocalFetcher:
         try:
             manifest = self._library.manifest(index)
         except ConfigError as exc:
-            raise PageError(f"there is no index {index!r}", kind="not_found") from exc
+            raise PageError(exc.message, kind="not_found", fix=exc.fix) from exc
         record = manifest.files.get(path)
         if record is None:
             raise _not_found(index, path)

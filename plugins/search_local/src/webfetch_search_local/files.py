@@ -46,6 +46,20 @@ class Skipped:
     reason: str
 
 
+@frozen(kw_only=True)
+class LeftOut:
+    """A file of another type, which nobody asked to index.
+
+    ``kind`` is its ending in lower case, or ``NO_ENDING``, ``LINK`` or ``SPECIAL``.
+    """
+
+    path: str
+    kind: str
+
+
+NO_ENDING, LINK, SPECIAL = "no ending", "link", "no regular file"
+
+
 def media_type(path: str) -> str:
     """Return the media type that the ending of ``path`` stands for; plain text if it says nothing."""
     ending = PurePosixPath(path).suffix.lower()
@@ -73,14 +87,21 @@ def is_excluded(path: str, settings: LocalSettings) -> bool:
     return False
 
 
-def has_extension(path: str, settings: LocalSettings) -> bool:
-    """Whether the ending of ``path`` is one of those to index."""
+def is_wanted(path: str, settings: LocalSettings) -> bool:
+    """Whether the name of ``path`` is one of those to index: by its ending or, without one, as a whole."""
     name = path.rsplit("/", 1)[-1].lower()
-    return any(name.endswith(ending.lower()) for ending in settings.extensions)
+    if any(name.endswith(ending.lower()) for ending in settings.extensions):
+        return True
+    return "." not in name and any(name == known.lower() for known in settings.names)
 
 
-def walk(folder: Path, settings: LocalSettings) -> Iterator[FoundFile | Skipped]:
-    """Yield what there is to index, in the order of the paths, and what was passed over.
+def _ending(path: str) -> str:
+    return PurePosixPath(path).suffix.lower()[:16] or NO_ENDING
+
+
+def walk(folder: Path, settings: LocalSettings) -> Iterator[FoundFile | Skipped | LeftOut]:
+    """Yield what there is to index, in the order of the paths, what was passed over, and what is of
+    another type. What ``settings.exclude`` names is not mentioned.
 
     Links are not followed, or only to places inside of ``folder``; sockets, pipes and devices are
     never opened. Stops with a ``Skipped`` for the folder itself at ``settings.max_files``.
@@ -99,7 +120,7 @@ def walk(folder: Path, settings: LocalSettings) -> Iterator[FoundFile | Skipped]
 
 def _walk(
     root: str, here: str, prefix: str, settings: LocalSettings, seen: set[tuple[int, int]]
-) -> Iterator[FoundFile | Skipped]:
+) -> Iterator[FoundFile | Skipped | LeftOut]:
     try:
         info = Path(here).stat()
         entries = sorted(os.scandir(here), key=lambda entry: entry.name)
@@ -118,17 +139,20 @@ def _walk(
         try:
             linked = entry.is_symlink()
             if linked and not (settings.follow_symlinks and _inside(root, entry.path)):
+                yield LeftOut(path=path, kind=LINK)
                 continue
             if entry.is_dir():
                 yield from _walk(root, entry.path, path + "/", settings, seen)
-                continue
-            if not has_extension(path, settings):
                 continue
             info = entry.stat()
         except OSError as exc:
             yield Skipped(path=path, reason=f"cannot be read: {exc.strerror}")
             continue
         if not stat.S_ISREG(info.st_mode):
+            yield LeftOut(path=path, kind=SPECIAL)
+            continue
+        if not is_wanted(path, settings):
+            yield LeftOut(path=path, kind=_ending(path))
             continue
         if info.st_size > settings.max_file_bytes:
             yield Skipped(path=path, reason=_too_large(info.st_size, settings))
@@ -152,7 +176,7 @@ def admit(folder: Path, path: str, settings: LocalSettings) -> bool:
         return False
     if os.sep != "/" and os.sep in path:
         return False
-    if is_excluded(path, settings) or not has_extension(path, settings):
+    if is_excluded(path, settings) or not is_wanted(path, settings):
         return False
     root = os.path.realpath(folder)
     here = Path(root)

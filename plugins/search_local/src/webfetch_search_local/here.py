@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from attrs import evolve
 
 from webfetch_core.api import Clock
 
-from .files import FoundFile, Skipped, walk
+from .files import FoundFile, LeftOut, Skipped, walk
 from .indexing import Extract, listing, put_file, read_body
 from .library import OpenIndex, safe_name
 from .manifest import FileRecord, Manifest
@@ -59,7 +60,7 @@ class HereIndex:
         self._lock = threading.Lock()
         self._store = Store.in_memory()
         self._opened = self._as_opened(Manifest(name=name, folder=str(folder)), complete=False)
-        self._pending: Iterator[FoundFile | Skipped] = walk(folder, settings)
+        self._pending: Iterator[FoundFile | Skipped | LeftOut] = walk(folder, settings)
 
     def open(self, deadline: float | None = None) -> OpenIndex:
         """Return what is indexed by ``deadline``, all of it if there is time.
@@ -87,6 +88,7 @@ class HereIndex:
     def _go_on(self, deadline: float | None) -> None:
         manifest = self._opened.manifest
         files, skipped = dict(manifest.files), dict(manifest.skipped)
+        left_out = Counter(manifest.left_out)
         complete = False
         with self._store.writer() as writer:
             while not (deadline is not None and self._clock.monotonic() >= deadline):
@@ -97,6 +99,9 @@ class HereIndex:
                 if isinstance(item, Skipped):
                     skipped[item.path] = item.reason
                     continue
+                if isinstance(item, LeftOut):
+                    left_out[item.kind] += 1
+                    continue
                 try:
                     body = read_body(manifest, item, self._settings)
                     put_file(writer, manifest, item, body, self._extract)
@@ -105,12 +110,14 @@ class HereIndex:
                 else:
                     files[item.path] = FileRecord(size=item.size, mtime_ns=item.mtime_ns, sha256="")
             writer.commit()
-        self._opened = self._as_opened(evolve(manifest, files=files, skipped=skipped), complete=complete)
+        manifest = evolve(manifest, files=files, skipped=skipped, left_out=dict(left_out))
+        self._opened = self._as_opened(manifest, complete=complete)
         self._log.info(
             "local.here_indexed",
             index=self.name,
             documents=len(files),
             skipped=len(skipped),
+            left_out=left_out.total(),
             complete=complete,
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from attrs import Factory, evolve, field, frozen
 
 from webfetch_core.api import Document, Page
 
-from .files import FoundFile, Skipped, media_type, read, walk
+from .files import FoundFile, LeftOut, Skipped, media_type, read, walk
 from .manifest import FileRecord, Manifest, key_of
 from .reading import Unreadable, read_document
 from .settings import LocalSettings
@@ -36,18 +37,22 @@ class Listing:
 
     found: tuple[FoundFile, ...]
     skipped: dict[str, str] = field(factory=dict)
+    left_out: dict[str, int] = field(factory=dict)
 
 
 def listing(folder: Path, settings: LocalSettings) -> Listing:
     """Read the folder's names, sizes and times."""
     found: list[FoundFile] = []
     skipped: dict[str, str] = {}
+    left_out: Counter[str] = Counter()
     for item in walk(folder, settings):
         if isinstance(item, Skipped):
             skipped[item.path] = item.reason
+        elif isinstance(item, LeftOut):
+            left_out[item.kind] += 1
         else:
             found.append(item)
-    return Listing(found=tuple(found), skipped=skipped)
+    return Listing(found=tuple(found), skipped=skipped, left_out=dict(left_out.most_common()))
 
 
 def put_file(writer: Writer, manifest: Manifest, file: FoundFile, body: bytes, extract: Extract) -> None:
@@ -115,7 +120,10 @@ def update(
         unchanged=len(files) - len(added) - len(updated),
         skipped=skipped,
     )
-    return evolve(manifest, files=files, skipped=skipped, stamp=stamp, updated=now), changes
+    manifest = evolve(
+        manifest, files=files, skipped=skipped, left_out=here.left_out, stamp=stamp, updated=now
+    )
+    return manifest, changes
 
 
 def _pending(

@@ -116,6 +116,14 @@ class Library:
             raise self.unknown(name)
         return manifest
 
+    def folder_of(self, name: str) -> Path | None:
+        """The folder that ``name`` indexes; None when its manifest cannot be read. Sets nothing aside."""
+        try:
+            manifest = load(self.root / name)
+            return Path(manifest.folder).resolve() if manifest else None
+        except (OSError, ManifestDamaged, ValueError, RuntimeError):
+            return None
+
     def unknown(self, name: str) -> ConfigError:
         """The error for a name that no index has."""
         known = ", ".join(self.names())

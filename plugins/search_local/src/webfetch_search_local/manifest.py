@@ -43,6 +43,7 @@ class Manifest:
         stamp: number of the commit that ``files`` describes.
         files: indexed files by path.
         skipped: reasons by path, of the last time the folder was read.
+        left_out: how many files of other types there were then, by kind (see ``files.LeftOut``).
         updated: when that was, in seconds since the epoch.
     """
 
@@ -55,6 +56,7 @@ class Manifest:
     stamp: int = -1
     files: dict[str, FileRecord] = Factory(dict)
     skipped: dict[str, str] = Factory(dict)
+    left_out: dict[str, int] = Factory(dict)
     updated: float = 0.0
 
     def public_url(self, path: str) -> str:
@@ -100,6 +102,8 @@ def _structure(raw: Any) -> Manifest:
     tables = (*manifest.urls.items(), *manifest.skipped.items())
     if not all(isinstance(value, str) for value in (*texts, *(v for row in tables for v in row))):
         raise TypeError("text expected")
+    if not all(isinstance(n, int) for n in manifest.left_out.values()):
+        raise TypeError("numbers expected")
     if not STORE_PATTERN.match(manifest.store):
         raise ValueError(f"store {manifest.store!r} is no store")
     return manifest

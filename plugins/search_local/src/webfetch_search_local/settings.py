@@ -18,6 +18,24 @@ _DAY_TO_DAY = (
     ".org",
     ".pdf",
 )
+_BY_NAME = (
+    "README",
+    "LICENSE",
+    "LICENCE",
+    "COPYING",
+    "NOTICE",
+    "CHANGELOG",
+    "CHANGES",
+    "HISTORY",
+    "NEWS",
+    "AUTHORS",
+    "CONTRIBUTORS",
+    "CONTRIBUTING",
+    "INSTALL",
+    "SECURITY",
+    "FAQ",
+    "TODO",
+)
 _NEVER_CONTENT = (".*", "node_modules", "__pycache__", "site-packages", "venv", "*.egg-info")
 
 
@@ -29,6 +47,7 @@ class LocalSettings:
         here: folders that are indexed for this run only, in memory; what ``--here PATH`` sets.
         indexes: names of the indexes to search; empty means all of them.
         extensions: endings of the files to index, with the dot, in any case.
+        names: files without an ending that are indexed too, by their names in any case, if they are text.
         max_file_bytes: larger files are skipped and reported.
         max_files: a folder's files beyond this number are left out, and that is reported.
         exclude: names of files and folders to pass over, as glob patterns; a pattern with a slash
@@ -40,6 +59,7 @@ class LocalSettings:
     here: tuple[str, ...] = ()
     indexes: tuple[str, ...] = ()
     extensions: tuple[str, ...] = _DAY_TO_DAY
+    names: tuple[str, ...] = _BY_NAME
     max_file_bytes: int = field(default=4 * 1024 * 1024, validator=ge(1))
     max_files: int = field(default=20_000, validator=ge(1))
     exclude: tuple[str, ...] = _NEVER_CONTENT

@@ -40,6 +40,21 @@ def check_folder(path: str | Path, what: str = "") -> Path:
         raise ConfigError(f"{prefix}{folder} cannot be read: {reason}", fix="mend its permissions") from exc
 
 
+def check_indexed_folder(manifest: Manifest) -> None:
+    """See that the folder of an index is there. Raises ConfigError with what to do about that index."""
+    name = manifest.name
+    try:
+        check_folder(manifest.folder, f"index {name}")
+    except ConfigError as exc:
+        if Path(manifest.folder).is_dir():
+            raise
+        raise ConfigError(
+            exc.message,
+            fix=f"put it back, or run `webfetch index remove {name}` and add the place where it is now; "
+            "until then the index answers as it is",
+        ) from exc
+
+
 class Upkeep:
     """Changes to a library. Every method holds the lock of the index that it changes."""
 
@@ -57,27 +72,56 @@ class Upkeep:
         urls: dict[str, str] | None = None,
         now: float,
     ) -> tuple[Manifest, Changes]:
-        """Index ``folder`` under ``name``, by default the folder's own.
+        """Index ``folder`` under ``name``, by default the folder's own. Cut short, it leaves nothing.
 
         Raises:
-            ConfigError: the name is taken or cannot be used.
+            ConfigError: the name is taken or cannot be used, or no name was given and the folder is
+                indexed under another one.
             CacheError: the indexes cannot be written, or another process is at it.
         """
+        if not name:
+            self._check_new(folder)
         name = check_name(name) if name else safe_name(folder.name)
         with self._changing(name):
             taken = self._library.taken_name(name)
             if taken is not None:
                 held = self._library.manifest(taken).folder
+                verb, purpose = (
+                    ("refresh", "to bring it up to date") if Path(held).is_dir() else ("remove", "first")
+                )
                 raise ConfigError(
                     f"there is an index {taken!r} already, of {held}",
-                    fix=f"run `webfetch index refresh {taken}` to bring it up to date, or give another name",
+                    fix=f"run `webfetch index {verb} {taken}` {purpose}, or give another name with --name",
                 )
             place = self._library.root / name
             if place.exists():
                 shutil.rmtree(place)  # what an `add` that was cut short left: it has no manifest
-            place.mkdir()
             manifest = Manifest(name=name, folder=str(folder), base_url=base_url, urls=urls or {})
-            return self._build(manifest, now)
+            try:
+                place.mkdir()
+                return self._build(manifest, now)
+            except BaseException:
+                shutil.rmtree(place, ignore_errors=True)
+                raise
+
+    def _check_new(self, folder: Path) -> None:
+        same = [name for name, held in self.overlapping(folder).items() if held == folder]
+        if same:
+            raise ConfigError(
+                f"{folder} is indexed already, as {same[0]!r}",
+                fix=f"run `webfetch index refresh {same[0]}` to bring it up to date; "
+                "for a second index of it, name that with --name",
+            )
+
+    def overlapping(self, folder: Path) -> dict[str, Path]:
+        """The indexed folders by index that are ``folder``, or hold it, or lie in it. Damaged indexes are
+        passed over."""
+        found = {}
+        for name in self._library.names():
+            held = self._library.folder_of(name)
+            if held is not None and (held == folder or held in folder.parents or folder in held.parents):
+                found[name] = held
+        return found
 
     def refresh(self, name: str, *, now: float) -> tuple[Manifest, Changes]:
         """Bring ``name`` up to date; a damaged or outdated index is made anew.
@@ -87,7 +131,7 @@ class Upkeep:
             CacheError: the index cannot be written, or another process is at it.
         """
         manifest = self._library.manifest(name)
-        check_folder(manifest.folder, f"index {name}")
+        check_indexed_folder(manifest)
         try:
             store: Store | None = self._library.open_store(manifest)
         except CacheError:
