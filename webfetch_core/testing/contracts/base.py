@@ -21,7 +21,7 @@ from ...providers import EnvKey, Provider, Traits
 from ...registry.catalog import HOOKS
 from ...settings_load import structure
 from ..context import FakeContext
-from . import side_effects
+from . import inputs, side_effects
 from .guard import Guarded, overrides_contract
 
 __all__ = ["CANARY", "ProviderContract", "concurrently", "overrides_contract"]
@@ -55,8 +55,37 @@ def concurrently(threads: int, work: Callable[[], Any]) -> list[Any]:
     return outcomes
 
 
+def _lacking(built: Any, protocol: type) -> list[str]:
+    """The public members of ``protocol`` that an object does not have."""
+    members = [n for n in (*vars(protocol), *vars(protocol).get("__annotations__", {})) if n[0] != "_"]
+    return sorted({name for name in members if not hasattr(built, name)})
+
+
 class ProviderContract(Guarded):
-    """Set ``plugin`` (module name, module or object) and ``provider`` (its name)."""
+    """Set ``plugin`` (module name, module or object) and ``provider`` (the name that it declares).
+
+    Attributes that are missing or of a wrong type fail the first test of the class and skip the others.
+    """
+
+    INPUTS: ClassVar[Mapping[str, inputs.Input]] = {
+        "plugin": inputs.Input(
+            "the plugin's module, its name, or an object with hooks (of a class, an instance)",
+            inputs.is_plugin,
+            'the module that the entry point names, as in plugin = "webfetch_search_mine"',
+        ),
+        "provider": inputs.Input(
+            "a string that is not blank", inputs.is_text, "the name that the Provider is declared with"
+        ),
+        "settings": inputs.Input(
+            "a mapping of settings by name",
+            lambda v: isinstance(v, Mapping) and all(isinstance(k, str) for k in v),
+        ),
+        "environ": inputs.Input(
+            "a mapping of strings to strings",
+            lambda v: isinstance(v, Mapping) and all(isinstance(x, str) for kv in v.items() for x in kv),
+        ),
+    }
+    """What each attribute must be; a class adds its own to those of its bases."""
 
     plugin: ClassVar[Any] = None
     provider: ClassVar[str] = ""
@@ -65,11 +94,25 @@ class ProviderContract(Guarded):
     environ: ClassVar[Mapping[str, str]] = {}
     """Environment beside the keys that ``requires`` names; those are set to a canary."""
 
+    _wrong_inputs: ClassVar[list[str]]
+
     stage: ClassVar[str] = ""
     protocol: ClassVar[type] = object
     traits_type: ClassVar[type] = Traits
 
     # ---- fixtures, free to override --------------------------------------------------------------
+
+    @pytest.fixture(autouse=True)
+    def _inputs_are_right(self) -> None:
+        """Says what is wrong with the class once, instead of as many obscure failures as it has tests."""
+        cls = type(self)
+        wrong = vars(cls).get("_wrong_inputs")
+        if wrong is not None:
+            pytest.skip(f"the inputs of {cls.__name__} are wrong: see its first test")
+        found = list(self.input_problems())
+        if found:
+            cls._wrong_inputs = found
+            pytest.fail("; ".join(f"{cls.__name__}.{problem}" for problem in found), pytrace=False)
 
     @pytest.fixture
     def declared(self) -> Provider[Any]:
@@ -92,21 +135,43 @@ class ProviderContract(Guarded):
 
     # ---- for fixtures and tests of subclasses ------------------------------------------------------
 
+    def input_problems(self) -> Iterator[str]:
+        """What is wrong with the attributes of this class; each names its attribute first."""
+        yield from inputs.problems(self)
+
     def loaded_plugin(self) -> Any:
         """The plugin module or object."""
         assert self.plugin is not None, f"{type(self).__name__} must set plugin"
-        return importlib.import_module(self.plugin) if isinstance(self.plugin, str) else self.plugin
+        if not isinstance(self.plugin, str):
+            return self.plugin
+        try:
+            return importlib.import_module(self.plugin)
+        except ModuleNotFoundError as exc:
+            if exc.name is None or not f"{self.plugin}.".startswith(f"{exc.name}."):
+                raise  # the plugin is there; what it imports is not
+            raise AssertionError(
+                f"plugin: there is no module {self.plugin}: install the project that is tested "
+                "(pip install -e .), or correct the name"
+            ) from exc
 
     def find_provider(self) -> Provider[Any]:
-        """The provider called ``self.provider``, or the only one of the stage."""
+        """The provider called ``self.provider``, as its hook declares it."""
         hook = getattr(self.loaded_plugin(), HOOKS[self.stage], None)
-        assert hook is not None, f"the plugin does not implement {HOOKS[self.stage]}"
+        assert hook is not None, (
+            f"the plugin does not implement {HOOKS[self.stage]}: {self._contract_name()} is for that hook"
+        )
         rows = list(hook())
         named = [row for row in rows if getattr(row, "name", None) == self.provider]
-        assert named, f"no provider {self.provider!r} among {[getattr(r, 'name', r) for r in rows]}"
+        assert named, (
+            f"no provider {self.provider!r} among {[getattr(r, 'name', r) for r in rows]}, "
+            f"which {HOOKS[self.stage]} declares"
+        )
         assert len(named) == 1, f"{HOOKS[self.stage]} declares {self.provider!r} {len(named)} times"
         found: Provider[Any] = named[0]
         return found
+
+    def _contract_name(self) -> str:
+        return next(c.__name__ for c in type(self).__mro__ if c.__module__.startswith(__package__ or "?"))
 
     def make_context(self, folder: Path) -> FakeContext:
         """A context with the keys that the provider requires, all of them canaries."""
@@ -148,7 +213,8 @@ class ProviderContract(Guarded):
         assert "\n" not in declared.summary, "the summary is one line"
         if declared.traits is not None:
             assert isinstance(declared.traits, self.traits_type), (
-                f"the traits of a {self.stage} provider are {self.traits_type.__name__}"
+                f"the traits of a {self.stage} provider are {self.traits_type.__name__}, "
+                f"not {type(declared.traits).__name__}"
             )
 
     def test_declaring_is_repeatable(self) -> None:
@@ -172,7 +238,9 @@ class ProviderContract(Guarded):
         assert not found["heavy"], (
             f"importing {plugin.__name__} imports {', '.join(found['heavy'])}: import it inside build"
         )
-        assert not found["changed"], f"importing {plugin.__name__} changes {', '.join(found['changed'])}"
+        assert not found["changed"], (
+            f"importing {plugin.__name__} changes {', '.join(found['changed'])}: do that in build, or never"
+        )
 
     def test_requirements_answer_for_an_empty_environment(self, declared: Provider[Any]) -> None:
         for requirement in declared.requires:
@@ -183,6 +251,8 @@ class ProviderContract(Guarded):
         if declared.settings is None:
             return
         assert attrs.has(declared.settings), "the settings are an attrs class"
+        bare = [f.name for f in attrs.fields(declared.settings) if f.default is attrs.NOTHING]
+        assert not bare, f"settings without a default: {', '.join(bare)}: a user need not write a table"
         assert structure(declared.settings, {}, path="settings") is not None
 
     def test_builds_quickly_what_it_declares(self, declared: Provider[Any], context: FakeContext) -> None:
@@ -190,7 +260,8 @@ class ProviderContract(Guarded):
         built = self.build(declared, context)
         took = monotonic() - started
         assert isinstance(built, self.protocol), (
-            f"build returned a {type(built).__name__}, which is no {self.protocol.__name__}"
+            f"build returned a {type(built).__name__}, which is no {self.protocol.__name__}: "
+            f"it lacks {', '.join(_lacking(built, self.protocol)) or 'nothing by name'}"
         )
         assert took < BUILD_LIMIT_S, f"building took {took:.1f} s: load heavy things on first use"
         self._close(built)

@@ -41,6 +41,11 @@ def _of_kit(cls: type) -> bool:
     return cls.__module__ == _KIT or cls.__module__.startswith(f"{_KIT}.")
 
 
+def is_overridden(cls: type, name: str) -> bool:
+    """Whether a class or a mixin outside of the kit gives ``cls`` the member ``name``."""
+    return not _of_kit(next(c for c in cls.__mro__ if name in vars(c)))
+
+
 class Guarded:
     """Refuses subclasses that replace or remove a contract test silently."""
 

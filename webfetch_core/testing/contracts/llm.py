@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,7 +16,11 @@ from ...providers import Provider
 from ...stages import LLM
 from ..context import FakeContext, loopback_http
 from ..service import LoopbackService
+from . import inputs
 from .base import CANARY, ProviderContract
+from .inputs import Input
+from .outcomes import must_raise
+from .search import missing_base_url
 
 _MESSAGES = ({"role": "user", "content": "How high is the lighthouse? It is 41 metres high."},)
 _SCHEMA = {"type": "object", "properties": {"height": {"type": "string"}}, "required": ["height"]}
@@ -27,15 +32,27 @@ class LLMContract(ProviderContract):
     stage = "llm"
     protocol = LLM
 
+    INPUTS: ClassVar[Mapping[str, Input]] = {
+        "reply": Input(
+            inputs.BODY.must, inputs.BODY.holds, "a recorded answer of the service, the body as Python data"
+        ),
+        "expected": Input("what JSON can hold", inputs.is_json, "the JSON that complete returns for reply"),
+        "base_url_setting": inputs.BASE_URL_SETTING,
+        "base_url_path": inputs.BASE_URL_PATH,
+    }
+
     reply: ClassVar[Any] = None
     expected: ClassVar[Any] = None
     base_url_setting: ClassVar[str] = "base_url"
     base_url_path: ClassVar[str] = ""
 
+    def input_problems(self) -> Iterator[str]:
+        found = list(super().input_problems())
+        yield from found or missing_base_url(self, self.find_provider())
+
     @pytest.fixture
     def service(self) -> Iterator[LoopbackService]:
         """The played service."""
-        assert self.reply is not None, f"{type(self).__name__} must set reply"
         with LoopbackService(self.reply) as service:
             yield service
 
@@ -58,7 +75,7 @@ class LLMContract(ProviderContract):
     def test_completes_with_json(self, subject: Any) -> None:
         answer = subject.complete(_MESSAGES, _SCHEMA)
         json.dumps(answer)
-        assert answer == self.expected
+        assert answer == self.expected, f"complete returned {answer!r:.200} for reply"
 
     def test_messages_are_sent(self, subject: Any, service: LoopbackService) -> None:
         subject.complete(_MESSAGES, _SCHEMA)
@@ -67,12 +84,15 @@ class LLMContract(ProviderContract):
     @pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 429, 500, 503])
     def test_error_statuses_raise(self, subject: Any, service: LoopbackService, status: int) -> None:
         service.answer({"error": {"message": f"no {CANARY}"}}, status=status)
-        with pytest.raises(ProviderError) as caught:
-            subject.complete(_MESSAGES, _SCHEMA)
-        assert CANARY not in "".join(traceback.format_exception_only(caught.value))
+        error = must_raise(
+            ProviderError, partial(subject.complete, _MESSAGES, _SCHEMA), f"for status {status}",
+            "AuthFailed, QuotaExceeded, RateLimited, BadResponse or Unavailable",
+        )  # fmt: skip
+        told = "".join(traceback.format_exception_only(error))
+        assert CANARY not in told, f"the key shows in {told!r}"
 
     @pytest.mark.parametrize("body", [b"", b"null", b"{", b"<html>sign in</html>"])
     def test_a_broken_answer_raises(self, subject: Any, service: LoopbackService, body: bytes) -> None:
         service.answer(body, content_type="application/json")
-        with pytest.raises(WebfetchError):
-            subject.complete(_MESSAGES, _SCHEMA)
+        complete = partial(subject.complete, _MESSAGES, _SCHEMA)
+        must_raise(WebfetchError, complete, f"for a broken answer, {body!r}", "BadResponse")

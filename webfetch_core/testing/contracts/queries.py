@@ -10,7 +10,9 @@ from ...models import Freshness
 from ...providers import Provider
 from ...runtime.replies import check_match
 from ...stages import FreshnessClassifier, QueryMatcher
+from . import inputs
 from .base import ProviderContract, concurrently
+from .inputs import Input
 
 _ODD_QUERIES = ("", "   ", "?", "東京", "مرحبا", "a" * 5_000, "x\x00y", "\u200b", "1 2 3", "👩‍👩‍👧")
 
@@ -20,6 +22,15 @@ class QueryMatcherContract(ProviderContract):
 
     stage = "match"
     protocol = QueryMatcher
+
+    INPUTS: ClassVar[Mapping[str, Input]] = {
+        "same": Input(
+            "a list of pairs of strings", inputs.are_pairs, "pairs of questions that ask the same thing"
+        ),
+        "different": Input(
+            "a list of pairs of strings", inputs.are_pairs, "pairs of questions that ask different things"
+        ),
+    }
 
     same: ClassVar[Sequence[tuple[str, str]]] = ()
     different: ClassVar[Sequence[tuple[str, str]]] = (
@@ -41,7 +52,8 @@ class QueryMatcherContract(ProviderContract):
 
     def test_different_questions_do_not_match(self, subject: Any) -> None:
         for query, candidate in self.different:
-            assert check_match(subject.match(query, [candidate]), 1) is None, (query, candidate)
+            found = check_match(subject.match(query, [candidate]), 1)
+            assert found is None, f"{query!r} and {candidate!r} ask different things: {found}"
 
     def test_no_candidates_no_match(self, subject: Any) -> None:
         assert subject.match("anything", []) is None
@@ -62,6 +74,17 @@ class FreshnessClassifierContract(ProviderContract):
 
     stage = "freshness"
     protocol = FreshnessClassifier
+
+    INPUTS: ClassVar[Mapping[str, Input]] = {
+        "examples": Input(
+            "a mapping of queries to Freshness",
+            inputs.are_examples,
+            'queries and their class, as in {"weather today": Freshness.REALTIME}',
+        ),
+        "now": Input(
+            "a datetime with a time zone", lambda v: isinstance(v, datetime) and v.tzinfo is not None
+        ),
+    }
 
     examples: ClassVar[Mapping[str, Freshness]] = {}
     now: ClassVar[datetime] = datetime(2024, 5, 1, 12, tzinfo=UTC)

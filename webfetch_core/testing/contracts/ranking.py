@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import pytest
@@ -13,7 +13,9 @@ from ...models import Chunk
 from ...providers import Provider, RankTraits
 from ...runtime.replies import check_compressed, check_embeddings, check_scores
 from ...stages import Compressor, Embedder, Ranker
+from . import inputs
 from .base import ProviderContract, concurrently
+from .inputs import Input
 
 _ODD_TEXTS = (
     "", "   ", "\n\n", "?!", "東京の天気", "ภาษาไทยไม่มีช่องว่าง", "مرحبا بالعالم",
@@ -27,6 +29,12 @@ class RankerContract(ProviderContract):
     stage = "rank"
     protocol = Ranker
     traits_type = RankTraits
+
+    INPUTS: ClassVar[Mapping[str, Input]] = {
+        "query": inputs.TEXT,
+        "relevant": inputs.TEXT,
+        "irrelevant": Input("a list of strings, with at least one", inputs.are_texts),
+    }
 
     query: ClassVar[str] = "how high is the lighthouse of Tarn"
     relevant: ClassVar[str] = "The lighthouse of Tarn is 41 metres high and was built in 1887."
@@ -43,7 +51,8 @@ class RankerContract(ProviderContract):
     def test_the_answer_scores_highest(self, subject: Any) -> None:
         passages = [*self.irrelevant, self.relevant]
         scores = check_scores(subject.score(self.query, passages), len(passages))
-        assert max(range(len(scores)), key=scores.__getitem__) == len(passages) - 1, scores
+        best = max(range(len(scores)), key=scores.__getitem__)
+        assert best == len(passages) - 1, f"{passages[best]!r:.80} scores above relevant: {scores}"
 
     def test_no_passages_no_scores(self, subject: Any) -> None:
         assert list(subject.score(self.query, [])) == []
@@ -93,6 +102,16 @@ class CompressorContract(ProviderContract):
     stage = "compress"
     protocol = Compressor
 
+    INPUTS: ClassVar[Mapping[str, Input]] = {
+        "query": inputs.TEXT,
+        "answer": inputs.TEXT,
+        "budget": Input(
+            "a whole number of characters, at least 1",
+            lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= 1,
+        ),
+        "chunks": Input("a list of webfetch_core.api.Chunk, with at least one", inputs.are_chunks),
+    }
+
     query: ClassVar[str] = "how high is the lighthouse of Tarn"
     answer: ClassVar[str] = "41 metres high"
     budget: ClassVar[int] = 160
@@ -111,6 +130,14 @@ class CompressorContract(ProviderContract):
             score=1.0,
         ),
     )
+
+    def input_problems(self) -> Iterator[str]:
+        found = list(super().input_problems())
+        yield from found
+        if not found and not any(self.answer in chunk.text for chunk in self.chunks):
+            yield f"answer must be text of one of chunks; none of them has {self.answer!r}"
+        if not found and self.budget < len(self.answer):
+            yield f"budget must leave room for answer, which has {len(self.answer)} characters"
 
     def _total(self) -> int:
         return sum(len(chunk.text) for chunk in self.chunks)

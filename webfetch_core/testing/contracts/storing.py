@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import itertools
 import random
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
 from ...errors import CacheError
 from ...stages import Cache
 from .base import ProviderContract, concurrently
+from .inputs import Input
 
 
 class CacheContract(ProviderContract):
@@ -18,6 +20,10 @@ class CacheContract(ProviderContract):
 
     stage = "cache"
     protocol = Cache
+    INPUTS: ClassVar[Mapping[str, Input]] = {
+        "persistent": Input("True or False", lambda v: isinstance(v, bool))
+    }
+
     persistent: ClassVar[bool] = True
 
     def test_reads_back_what_was_put(self, subject: Any) -> None:
