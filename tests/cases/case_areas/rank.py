@@ -22,7 +22,8 @@ def run(case: Case, tmp_path: Path) -> Seen:
         rules = settings.ranking
         # As the pipeline does: what shares nothing with the query is no evidence.
         kept = select(
-            [chunks[scored.index] for scored in ranked if scored.score > 0],
+            [scored.index for scored in ranked if scored.score > 0],
+            chunks,
             keep=given.get("k", rules.keep),
             per_source=rules.per_source,
             near_duplicate=rules.near_duplicate,
