@@ -41,7 +41,7 @@ CASES: list[tuple[type, dict[str, Any], str]] = [
     (RankerContract, {"irrelevant": "one text"}, "irrelevant must be a list of strings, .* got str"),
     (RankerContract, {"irrelevant": ()}, "irrelevant must be a list of strings, with at least one"),
     (RankerContract, {"query": None}, "query must be a string that is not blank, got None"),
-    (ExtractorContract, {"page": b"%PDF-1.4"}, r"page must be a webfetch_core\.api\.Page, .* got bytes: b'%PDF"),
+    (ExtractorContract, {"page": b"%PDF-1.4"}, r"page must be a webfetch_core\.api\.Page, .* got bytes: b"),
     (ExtractorContract, {"page": None}, r"page must be a webfetch_core\.api\.Page"),
     (ExtractorContract, {"expected": b"text"}, "expected must be a string that is not blank, got bytes"),
     (ExtractorContract, {"title": None}, "title must be a string, got None"),
@@ -210,7 +210,7 @@ def test_an_engine_that_raises_or_returns_the_wrong_thing_is_told(tmp_path: Any)
     for step, told in (
         (
             KeyError("results"),
-            "it raised KeyError: 'results': raise BadResponse of webfetch_core.api instead",
+            "it raised KeyError: 'results': raise BadResponse of webfetch_core.api",
         ),
         ((), r"it returned \(\): raise BadResponse of webfetch_core.api instead"),
     ):
