@@ -154,7 +154,7 @@ class _Cutter:
         while True:
             start, stop, header = self._next(start, done, end)
             piece_start, piece_end = self.trim(start, stop)
-            if piece_end > piece_start:
+            if piece_end > max(piece_start, done):  # what is new may be no more than indentation
                 yield _Piece(start=piece_start, end=piece_end, path=path, header=header)
             if stop >= end:
                 return

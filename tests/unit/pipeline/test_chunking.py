@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from webfetch_core.models import Document
@@ -330,6 +330,7 @@ pieces = st.one_of(
 
 
 @settings(deadline=None, max_examples=300)
+@example("00\n ```", 3, 0.5)
 @given(st.lists(pieces, max_size=25).map("".join), st.integers(1, 120), st.sampled_from([0, 0.1, 0.3, 0.5]))
 def test_nothing_is_lost_and_the_limit_holds(text, chars, overlap):
     chunks = cut(text, chars=chars, overlap=overlap)
