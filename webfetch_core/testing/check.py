@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ from typing import Any
 from .. import __version__
 from ..app import Webfetch
 from ..errors import NotConfigured
+from ..markers import GROUP
 from ..providers import Provider
 from ..registry.catalog import HOOKS
 from ..registry.discovery import Candidate, discover
@@ -38,11 +40,23 @@ def check(dist: str, say: Callable[[str], None]) -> list[str]:
     wanted = _normal(dist)
     found = [c for c in discover(__version__) if _normal(c.dist) == wanted]
     if not found:
-        return [f"{dist}: not installed, or without an entry point in the group webfetch.v1"]
+        return [f"{dist}: {_absence(dist)}"]
     problems: list[str] = []
     for candidate in found:
         problems += [f"{candidate.name}: {problem}" for problem in _check_plugin(candidate, say)]
     return problems
+
+
+def _absence(dist: str) -> str:
+    """Why a host would not see ``dist`` at all."""
+    try:
+        version = importlib.metadata.version(dist)
+    except (importlib.metadata.PackageNotFoundError, ValueError):
+        return f"not installed for {sys.executable}: pip install the project's folder there"
+    return (
+        f"version {version} is installed and has no entry point in the group {GROUP}: add "
+        f'[project.entry-points."{GROUP}"] with NAME = "MODULE" to its pyproject.toml and install it again'
+    )
 
 
 def _check_plugin(candidate: Candidate, say: Callable[[str], None]) -> Iterator[str]:
@@ -61,7 +75,7 @@ def _check_plugin(candidate: Candidate, say: Callable[[str], None]) -> Iterator[
             yield report.reason
         plugin = candidate.entry_point.load()
         for stage, hook in HOOKS.items():
-            for provider in getattr(plugin, hook, list)():
+            for provider in getattr(plugin, hook, list)():  # the host has asked it already: it is sound
                 say(f"  {stage} {provider.name}: {provider.summary}")
                 for problem in _check_provider(stage, plugin, provider, Path(home)):
                     yield f"{provider.name}: {problem}"
@@ -91,7 +105,7 @@ def _failure(test: Callable[..., None], *arguments: Any) -> Iterator[str]:
     except NotConfigured:
         return  # it declines here, which is its right
     except AssertionError as exc:
-        yield str(exc).split("\n", 1)[0]
+        yield str(exc).split("\n", 1)[0] or f"{test.__name__} fails"
     except Exception as exc:
         yield describe(exc)
 
@@ -101,10 +115,11 @@ def _normal(name: str) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Check each distribution that is named; 0 when nothing is wrong."""
-    if not arguments or arguments[0].startswith("-"):
+    """Check each distribution that is named: 0 if nothing is wrong, 1 if something is, 2 for bad usage."""
+    if not arguments or any(argument.startswith("-") for argument in arguments):
         print("usage: python -m webfetch_core.testing.check DISTRIBUTION...")
-        return 2
+        print("DISTRIBUTION is installed, and named as in its pyproject.toml (webfetch-search-mine).")
+        return 0 if arguments in (["-h"], ["--help"]) else 2
     problems = [problem for dist in arguments for problem in check(dist, print)]
     for problem in problems:
         print(f"WRONG: {problem}")
