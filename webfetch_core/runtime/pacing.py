@@ -26,7 +26,7 @@ class Pace:
         self._sleep = sleep
         self._lock = threading.Lock()
         self._interval_s = 0.0
-        self._next = 0.0
+        self._last = float("-inf")
 
     def set(self, calls_per_s: float | None) -> None:
         """Allow so many calls a second from now on; None or 0 ends the spacing."""
@@ -41,9 +41,9 @@ class Pace:
         """
         with self._lock:
             now = self._clock.monotonic()
-            turn = max(now, self._next) if self._interval_s else now
+            turn = max(now, self._last + self._interval_s) if self._interval_s else now
             if turn > now and turn >= deadline:
                 raise Busy(f"the calls before this one take all turns of the next {turn - now:.1f} s")
-            self._next = turn + self._interval_s
+            self._last = turn
         if turn > now:
             self._sleep(turn - now)
