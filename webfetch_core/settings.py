@@ -170,8 +170,15 @@ class Settings:
         from . import settings_load
 
         return settings_load.load(
-            os.environ if environ is None else environ, cwd or Path.cwd(), config, overrides or {}
+            os.environ if environ is None else environ, cwd or _here(), config, overrides or {}
         )
+
+
+def _here() -> Path | None:
+    try:
+        return Path.cwd()
+    except OSError:  # it was removed, or may not be looked into: there is no file of settings here
+        return None
 
 
 def default_home(environ: Mapping[str, str]) -> Path:

@@ -29,7 +29,7 @@ _PROVIDER_MODES = {"multi": "fuse", "fallback": "fallback"}
 
 
 def load(
-    environ: Mapping[str, str], cwd: Path, config: Path | None, overrides: Mapping[str, Any]
+    environ: Mapping[str, str], cwd: Path | None, config: Path | None, overrides: Mapping[str, Any]
 ) -> Settings:
     """Merge the layers, lowest first, and structure the result."""
     values: dict[str, Any] = {}
@@ -45,22 +45,25 @@ def load(
     return attrs.evolve(settings, origins=origins)
 
 
-def _files(environ: Mapping[str, str], cwd: Path, config: Path | None) -> list[Path]:
+def _files(environ: Mapping[str, str], cwd: Path | None, config: Path | None) -> list[Path]:
     named = config or (Path(environ["WEBFETCH_CONFIG"]) if environ.get("WEBFETCH_CONFIG") else None)
     if named is not None:
         if not named.is_file():
             raise ConfigError(f"settings file {named} does not exist", fix="give the path of a TOML file")
         return [named]
-    return [p for p in (default_config(environ), cwd / CONFIG_NAME) if p.is_file()]
+    usual = [default_config(environ), *([] if cwd is None else [cwd / CONFIG_NAME])]
+    return [path for path in usual if path.is_file()]
 
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))  # Windows editors write a BOM
     except (OSError, UnicodeDecodeError) as exc:
         raise ConfigError(f"settings file {path} cannot be read: {exc}") from exc
     except tomllib.TOMLDecodeError as exc:
         raise ConfigError(f"settings file {path} is not valid TOML: {exc}") from exc
+    except RecursionError:
+        raise ConfigError(f"settings file {path} is not valid TOML: it is nested too deeply") from None
 
 
 def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -133,7 +136,7 @@ def parse_value(key: str, raw: str) -> Any:
         return "auto"
     items = [part.strip() for part in raw.split(",") if part.strip()]
     if any(int in get_args(k) for k in (kind, *get_args(kind))):
-        return [int(item) if item.isdigit() else item for item in items]
+        return [int(item) if item.isascii() and item.isdigit() and len(item) < 20 else item for item in items]
     return items
 
 

@@ -153,11 +153,21 @@ def test_all_mistakes_are_told_at_once(load: Any) -> None:
     assert "budget.tool" in message
 
 
-@pytest.mark.parametrize("content", [b"limit = ", b"\xff\xfe", b"[net\n", b"limit = 3\nlimit = 4"])
+@pytest.mark.parametrize(
+    "content",
+    [b"limit = ", b"\xff\xfe", b"[net\n", b"limit = 3\nlimit = 4", b"x = " + b"[" * 20_000 + b"]" * 20_000],
+    ids=["cut", "bytes", "table", "twice", "deep"],
+)
 def test_a_file_that_cannot_be_read_is_named(load: Any, tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "bad.toml"
     file.write_bytes(content)
     assert str(file) in fault(load, env={"WEBFETCH_CONFIG": str(file)})
+
+
+def test_a_file_with_a_byte_order_mark_is_read(load: Any, tmp_path: Path) -> None:
+    file = tmp_path / "bom.toml"
+    file.write_bytes(b"\xef\xbb\xbflimit = 3\n")
+    assert load(env={"WEBFETCH_CONFIG": str(file)}).limit == 3
 
 
 def test_a_folder_in_place_of_a_file_is_no_settings_file(load: Any, tmp_path: Path) -> None:

@@ -52,4 +52,8 @@ def console() -> NoReturn:
 
     argv = sys.argv[1:]
     prepare_streams()
-    leave(main(argv, environ=environment(sys.stderr)))
+    out = sys.stdout
+    sys.stdout = sys.stderr  # what a plugin prints must not come between the lines of ours
+    code = main(argv, environ=environment(sys.stderr), stdout=out)
+    sys.stdout = out
+    leave(code)

@@ -90,7 +90,8 @@ def is_unicode(stream: TextIO) -> bool:
 def width_of(environ: Mapping[str, str]) -> int:
     """Columns of the terminal, within reason; ``COLUMNS`` wins."""
     given = environ.get("COLUMNS", "")
-    columns = int(given) if given.isdigit() and int(given) else shutil.get_terminal_size((100, 24)).columns
+    told = int(given) if given.isascii() and given.isdigit() and len(given) < 9 else 0
+    columns = told or shutil.get_terminal_size((100, 24)).columns
     return max(40, min(columns, MAX_WIDTH))
 
 

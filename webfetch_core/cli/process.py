@@ -78,7 +78,9 @@ def _is_comment(rest: str) -> bool:
 
 
 def prepare_streams() -> None:
-    """Make stdout and stderr take any text: UTF-8 where nobody chose otherwise, else with replacements."""
+    """Make stdout and stderr be there and take any text: UTF-8 where nobody chose otherwise, else with
+    replacements."""
+    _fill_standard_descriptors()
     chosen = "PYTHONIOENCODING" in os.environ
     for stream in (sys.stdout, sys.stderr):
         reconfigure: Any = getattr(stream, "reconfigure", None)
@@ -89,6 +91,20 @@ def prepare_streams() -> None:
                 reconfigure(errors="replace")
             else:
                 reconfigure(encoding="utf-8")
+
+
+def _fill_standard_descriptors() -> None:
+    """Open on nothing what the caller closed (``>&-``): the next file to be opened, a database perhaps,
+    would get the number of a standard stream, and all that is written there."""
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            with suppress(OSError):
+                os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
 
 
 def _is_utf8(stream: TextIO) -> bool:

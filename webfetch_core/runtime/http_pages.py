@@ -108,8 +108,8 @@ def fetch(
 def _body(reply: Any, limits: Limits, deadline: float, now: Callable[[], float]) -> bytes:
     most = limits.max_bytes if limits.max_wire_bytes is None else limits.max_wire_bytes
     length = reply.headers.get("content-length", "")
-    if length.isdigit() and int(length) > most:
-        raise PageError(f"the body is {int(length):,} bytes, more than {most:,}", kind="too_large")
+    if length.isascii() and length.isdigit() and (len(length) > 18 or int(length) > most):
+        raise PageError(f"the body is {length[:18]} bytes, more than {most:,}", kind="too_large")
     pieces = paced(
         wire(reply), max_bytes=most, min_bytes_per_s=limits.min_bytes_per_s, deadline=deadline, now=now
     )

@@ -1,10 +1,11 @@
 import io
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from webfetch_core.cli.explain import waterfall
-from webfetch_core.cli.output import harmless, put, table, told_size, told_time, wrapped
+from webfetch_core.cli.output import harmless, put, table, told_size, told_time, width_of, wrapped
 from webfetch_core.models import Span
 
 
@@ -79,3 +80,8 @@ def test_every_span_has_one_line_and_a_bar(trace: list[Span], width: int) -> Non
     assert all("\n" not in line for line in lines)
     if trace and max(span.end_s for span in trace) > 0:
         assert all("#" in line for line in lines)
+
+
+@pytest.mark.parametrize("columns", ["²", "９" * 3, "9" * 5_000, "-5", "0", "x", ""])
+def test_a_width_that_is_no_number_is_passed_over(columns: str) -> None:
+    assert 40 <= width_of({"COLUMNS": columns}) <= 160

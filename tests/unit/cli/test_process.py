@@ -169,3 +169,61 @@ def test_help_loads_nothing_heavy_and_no_plugin(tmp_path: Path, words: str) -> N
     loaded = {name for name in HEAVY if f"'{name}'" in modules}
     assert not loaded
     assert "webfetch_search" not in modules
+
+
+# ---- standard streams that are not there, and folders that are gone ----
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="a POSIX shell is needed")
+
+
+def shell(line: str, cwd: Path) -> subprocess.CompletedProcess[bytes]:
+    command = line.replace("webfetch", f"{sys.executable} -m webfetch_core", 1)
+    environ = {**os.environ, "WEBFETCH_HOME": str(cwd / "home"), "WEBFETCH_PLUGINS": ""}
+    return subprocess.run(
+        ["sh", "-c", command], check=False, cwd=cwd, env=environ, capture_output=True, timeout=60
+    )
+
+
+@POSIX
+@pytest.mark.parametrize("closing", ["<&-", ">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(("words", "code"), [("status", 0), ("search ''", 2), ("status --set limit=0", 3)])
+def test_closed_streams_change_no_exit_code(tmp_path: Path, closing: str, words: str, code: int) -> None:
+    done = shell(f"webfetch {words} {closing}", tmp_path)
+    assert done.returncode == code, done.stderr
+    assert b"internal fault" not in done.stderr
+
+
+@POSIX
+def test_no_file_takes_the_number_of_a_closed_stream(tmp_path: Path) -> None:
+    source = (
+        "from webfetch_core.cli.process import prepare_streams; prepare_streams(); import os; "
+        "fd = os.open('mine', os.O_CREAT | os.O_WRONLY); os.write(fd, str(fd).encode())"
+    )
+    (tmp_path / "source.py").write_text(source)
+    shell_line = f"{sys.executable} source.py <&- >&- 2>&-"
+    subprocess.run(["sh", "-c", shell_line], check=True, cwd=tmp_path, timeout=20)
+    assert int((tmp_path / "mine").read_text()) > 2
+
+
+@POSIX
+def test_a_folder_that_is_gone_is_no_fault(tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    done = shell("cd gone && rmdir ../gone; webfetch status", tmp_path)
+    assert (done.returncode, b"internal fault" in done.stderr) == (0, False), done.stderr
+
+
+def test_what_plugins_print_goes_to_stderr(tmp_path: Path) -> None:
+    source = (
+        "import sys; sys.argv = ['webfetch', 'status', '--json']\n"
+        "import webfetch_core.app as app\n"
+        "made = app.Webfetch.status\n"
+        "app.Webfetch.status = lambda self: print('noise of a plugin') or made(self)\n"
+        "from webfetch_core.cli import console\n"
+        "console()\n"
+    )
+    environ = {**os.environ, "WEBFETCH_HOME": str(tmp_path / "home"), "WEBFETCH_PLUGINS": ""}
+    done = subprocess.run(
+        [sys.executable, "-c", source], check=True, cwd=tmp_path, env=environ, capture_output=True, timeout=60
+    )
+    assert json.loads(done.stdout)["schema_version"] == 1
+    assert b"noise of a plugin" in done.stderr
