@@ -60,6 +60,24 @@ def test_what_introduces_an_answer_stays_with_it(lead: str, between: str) -> Non
     assert out.index(lead) < out.index("4 m")
 
 
+@pytest.mark.parametrize(
+    "lead", ["## Width of the Orvane sluice", "How wide is Orvane's sluice?", "**Orvane sluice width.**"]
+)
+def test_what_introduces_is_not_kept_without_what_it_introduces(lead: str) -> None:
+    text = f"{FILLER}\n\n{lead}\n\nIt is 4 m. Boats pass.\n\n{FILLER}"
+    enough = len(f"[Source:  | u]\n{lead}\nIt is 4 m.\n")
+    assert kept(text, enough) == f"{lead}\nIt is 4 m."
+    assert kept(text, enough - 1) == lead
+    headings = f"{FILLER}\n\n## Orvane sluice width\n\n## Gate\n\nIt is 4 m."
+    assert kept(headings, 40) == "## Orvane sluice width"
+
+
+def test_a_heading_above_a_table_brings_its_first_row() -> None:
+    table = "| Gate | m |\n|---|---|\n| north | 4 |\n| south | 5 |"
+    out = kept(f"{FILLER}\n\n## Orvane sluice width\n\n{table}\n\n{FILLER}", 76)
+    assert out == "## Orvane sluice width\n" + table.rpartition("\n")[0]
+
+
 def test_only_where_it_fits() -> None:
     text = f"{FILLER}\n\n## Ways through\n\nThe sluice of Orvane is 4 m in width.\n\n{FILLER}"
     assert kept(text, 45) == "The sluice of Orvane is 4 m in width."

@@ -53,6 +53,21 @@ def lead_ins(i: int, placed: Sequence[Placed], title: str) -> list[int]:
     return sorted(found)
 
 
+def introduced(i: int, placed: Sequence[Placed]) -> list[int]:
+    """Return what stands below a heading, lead-in or question, without which it tells nothing; else [].
+
+    One unit; of a table its header and its first row.
+    """
+    unit = placed[i].unit
+    below = i + 1
+    if (unit.kind is not Kind.HEADING and not leads_in(unit.text)) or below == len(placed):
+        return []
+    if placed[below].chain != placed[i].chain or placed[below].unit.kind is Kind.HEADING:
+        return []
+    last = min(below + placed[below].unit.header, len(placed) - 1)
+    return [k for k in range(below, last + 1) if _same_block(placed, below, k)]
+
+
 def _plain(text: str) -> str:
     """Words only, case folded: the form in which a heading and a title are compared."""
     return _NOT_WORD.sub(" ", text.casefold()).strip()

@@ -8,7 +8,7 @@ from math import inf
 
 from .features import PRONOUN_START
 from .layout import Placed
-from .leads import lead_ins
+from .leads import introduced, lead_ins
 from .lines import Kind
 from .question import Question
 
@@ -43,7 +43,7 @@ def choose(
     unless the query wants a list. A unit comes with what it cannot stand without:
     the header rows of its table, the sentences its pronoun refers to, and, when the query wants a
     list, the rest of its list; and near the best one with the question or the heading that introduces
-    it. Where these do not fit, it comes alone.
+    it. A question or a heading comes with what stands below it. Where these do not fit, it comes alone.
 
     Args:
         budget: characters, headers of sources included.
@@ -61,10 +61,11 @@ def choose(
     for i in order:
         if scores[i] < floor:
             break
-        if i in kept or i in dropped:
+        if i in kept or i in dropped or len(placed[i].unit.text) >= left:
             continue
         lead = lead_ins(i, placed, titles[placed[i].source]) if scores[i] >= near else []
-        for wanted in _bundles(i, placed, groups, dropped, [k for k in lead if k not in dropped]):
+        company = [k for k in (*lead, *introduced(i, placed)) if k not in dropped]
+        for wanted in _bundles(i, placed, groups, dropped, company):
             new = [k for k in wanted if k not in kept]
             cost = sum(len(placed[k].unit.text) + 1 for k in new)
             sources = {placed[k].source for k in new} - opened
@@ -105,13 +106,13 @@ def _bundles(
     placed: Sequence[Placed],
     groups: Mapping[int, Sequence[int]],
     dropped: set[int],
-    lead: Sequence[int],
+    company: Sequence[int],
 ) -> list[list[int]]:
-    """What to try for unit ``i``, the fullest first; ``lead`` is what introduces it."""
+    """What to try for unit ``i``, the fullest first; ``company`` introduces it, or is introduced by it."""
     needed = [*_table_head(i, placed), *_antecedents(i, placed, dropped), i]
     tries = [sorted({*groups[i], *needed})] if i in groups else []
-    if lead:
-        tries += [sorted({*lead, *whole}) for whole in (*tries, needed)]
+    if company:
+        tries += [sorted({*company, *whole}) for whole in (*tries, needed)]
         tries.sort(key=len, reverse=True)
     tries.append(needed)
     if placed[i].unit.kind is not Kind.ROW and len(needed) > 1:
