@@ -6,6 +6,8 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -416,3 +418,56 @@ def test_the_plugin_builds_it_where_it_is_told(tmp_path: Path) -> None:
 def test_settings_are_checked(wrong: dict[str, int]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         LmdbSettings(**wrong)
+
+
+# ---- a file that is spoilt while it is open ----
+
+
+@pytest.mark.parametrize("left", [0, 1, 4096, 3 * 4096, 0.5, 0.99])
+@pytest.mark.parametrize("work", ["get", "put", "scan", "clear", "stats"])
+def test_a_file_that_is_cut_short_while_open_is_set_aside(
+    make: Opener, path: Path, log: Log, left: float, work: str
+) -> None:
+    cache = make()
+    for n in range(50):
+        cache.put("pages", b"%03d" % n, noise(3_000, n))
+    os.truncate(path, int(left if left >= 1 or not left else path.stat().st_size * left))
+    {
+        "get": lambda: cache.get("pages", b"007"),
+        "put": lambda: cache.put("pages", b"x", b"y"),
+        "scan": lambda: list(cache.scan("pages")),
+        "clear": lambda: cache.clear("pages"),
+        "stats": cache.stats,
+    }[work]()
+    assert [event for event, _ in log.lines] == ["cache.quarantined"]
+    cache.put("pages", b"new", b"row")
+    assert cache.get("pages", b"new") == b"row"
+
+
+def test_a_file_that_is_overwritten_while_open_is_set_aside_in_the_end(
+    make: Opener, path: Path, log: Log
+) -> None:
+    cache = make()
+    for n in range(200):
+        cache.put("pages", b"%03d" % n, noise(3_000, n))
+    with path.open("r+b") as file:
+        file.seek(2 * 4096)
+        file.write(noise(path.stat().st_size - 2 * 4096, 1))
+    for n in range(5):
+        with suppress(CacheError):
+            cache.put("pages", b"%03d" % n, b"again")
+    assert cache.get("pages", b"004") == b"again"
+    assert "cache.quarantined" in [event for event, _ in log.lines]
+
+
+def test_many_threads_see_no_damage_in_a_growing_file(make: Opener, log: Log) -> None:
+    cache = make()
+
+    def work(thread: int) -> None:
+        for n in range(60):
+            cache.put("pages", b"%d %d" % (thread, n), noise(5_000, n))
+            assert cache.get("pages", b"%d %d" % (thread, n)) is not None
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
+    assert not log.lines

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -45,6 +46,7 @@ class Environment:
         self._handle: Any = None
         self._layout: Layout | None = None
         self._inode = 0
+        self._size = 0
         self._lost = False
         self._unusable: Any = None
         self.users = 0
@@ -66,7 +68,7 @@ class Environment:
             raise self._error(exc) from exc
 
     def _try(self, work: Callable[[Any, Layout], T], write: bool) -> T:
-        recovered = False
+        recovered = dropped = False
         for attempt in range(_ROUNDS):
             handle = None
             try:
@@ -77,8 +79,12 @@ class Environment:
                         if not self.users:
                             raise CacheError(f"the cache {self.path} is closed")
                         continue
+                    self._look_at_size()
                     with handle.begin(write=write) as txn:
-                        return work(txn, layout)
+                        done = work(txn, layout)
+                    if write:
+                        self._note_size()
+                    return done
             except lmdb.MapResizedError:
                 self._resize(handle, 0)
             except (lmdb.MapFullError, Full):
@@ -86,6 +92,12 @@ class Environment:
             except lmdb.ReadersFullError as exc:
                 if handle is None or not handle.reader_check():
                     raise self._error(exc, "close some of the processes that use it") from exc
+            except lmdb.BadTxnError:
+                # A transaction that met damage is kept for the next reader: is it that, or the file?
+                if dropped:
+                    raise
+                dropped = True
+                self._drop(handle)
             except DAMAGE as exc:
                 if recovered:
                     raise
@@ -101,6 +113,27 @@ class Environment:
 
     def _error(self, exc: BaseException, fix: str = "") -> CacheError:
         return CacheError(f"the cache {self.path} cannot be used: {exc}", fix=fix or advice(self.path, exc))
+
+    def _look_at_size(self) -> None:
+        """Reading pages of the map that somebody cut off the file would end the process (SIGBUS).
+
+        Raises:
+            lmdb.CorruptedError: the file has become shorter; LMDB itself only ever lets it grow.
+        """
+        known = self._size  # read before the file is looked at: it may grow in between
+        with suppress(FileNotFoundError):
+            found = self.path.stat()
+            if found.st_ino != self._inode:
+                return  # another file is in its place; the open one lives on
+            if found.st_size < known:
+                raise lmdb.CorruptedError("it was cut short while it was open")
+            self._size = found.st_size
+
+    def _note_size(self) -> None:
+        with suppress(OSError):
+            found = self.path.stat()
+            if found.st_ino == self._inode:
+                self._size = max(self._size, found.st_size)
 
     # ---- size ----
 
@@ -189,7 +222,8 @@ class Environment:
                 if last:
                     raise CacheError(f"the cache {self.path} cannot be used: {exc}") from exc
                 self._quarantine(inode, str(exc))
-        self._inode = self.path.stat().st_ino
+        found = self.path.stat()
+        self._inode, self._size = found.st_ino, found.st_size
         self._layout, self._handle = layout, handle
 
     def _prepare(self, handle: Any, *, walk: bool) -> Layout:
