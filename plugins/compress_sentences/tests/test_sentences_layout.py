@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import attrs
 from webfetch_compress_sentences.layout import lay_out
 
 from webfetch_core.api import Chunk
@@ -44,3 +45,22 @@ def test_chunks_that_repeat_each_other_in_a_ring_still_end() -> None:
 def test_blank_chunks_hold_nothing() -> None:
     assert lay_out([Chunk(text="", url="u"), Chunk(text=" \n", url="v")]) == []
     assert lay_out([]) == []
+
+
+def test_chunks_that_begin_inside_a_table_or_code_are_joined_without_their_header() -> None:
+    for header, lines in (
+        ("| a | b |\n|---|---|\n", [f"| {n} | gauge |" for n in range(9)]),
+        ("```sh\n", [f"step {n}" for n in range(9)]),
+    ):
+        text = header + "\n".join(lines)
+        half, overlap = text.index(lines[5]), text.index(lines[4])
+        chunks = [
+            Chunk(text=text[: half - 1], url="u", start=0, end=half - 1),
+            Chunk(text=header + text[overlap:], url="u", start=overlap, end=len(text)),
+        ]
+        placed = lay_out(chunks)
+        assert "\n".join(p.unit.text for p in placed) == text
+        assert len({p.chain for p in placed}) == 1
+        placed = lay_out([attrs.evolve(chunks[1], url="other"), chunks[0]])
+        assert placed[0].unit.text.startswith(header.partition("\n")[0])
+        assert len({p.chain for p in placed}) == 2

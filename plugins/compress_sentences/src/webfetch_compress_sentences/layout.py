@@ -69,7 +69,7 @@ def lay_out(chunks: Sequence[Chunk]) -> list[Placed]:
 
 def _chains(chunks: Sequence[Chunk]) -> list[tuple[str, list[_Span]]]:
     """Join chunks of one source wherever the end of one is the beginning of another."""
-    follows: dict[int, tuple[int, int]] = {}  # chunk: the one after it, and their overlap
+    follows: dict[int, tuple[int, int]] = {}  # chunk: the one after it, and what of that is the same
     taken: set[int] = set()
     for i, chunk in enumerate(chunks):
         found = [
@@ -90,8 +90,9 @@ def _chains(chunks: Sequence[Chunk]) -> list[tuple[str, list[_Span]]]:
         at = i
         while at in follows:
             at, shared = follows[at]
+            repeated = len(_header(chunks[at]))
             start = len(text) - shared
-            text += chunks[at].text[shared:]
+            text += chunks[at].text[repeated + shared :]
             spans.append(_Span(at, start, len(text)))
         chains.append((text, spans))
     return sorted(chains, key=lambda chain: min(s.chunk for s in chain[1]))
@@ -106,11 +107,25 @@ def _leads_to(follows: dict[int, tuple[int, int]], start: int, target: int) -> b
 
 
 def _overlap(chunk: Chunk, following: Chunk) -> int:
-    """Characters that ``following`` repeats from the end of ``chunk``; 0 when they do not adjoin."""
-    text, other = chunk.text, following.text
-    known = chunk.end - chunk.start == len(text) and following.end - following.start == len(other)
+    """Characters that ``following``, without its header, repeats from the end of ``chunk``; 0 when they do
+    not adjoin."""
+    header = _header(following)
+    text, other = chunk.text, following.text[len(header) :]
+    known = chunk.end - chunk.start == len(text) - len(_header(chunk)) and len(other) == (
+        following.end - following.start
+    )
     if known and chunk.start < following.start <= chunk.end < following.end:
         shared = chunk.end - following.start
         return shared if shared and text.endswith(other[:shared]) else 0
+    if header:
+        return 0
     longest = min(len(text), len(other), _MAX_OVERLAP)
     return next((k for k in range(longest, _MIN_OVERLAP - 1, -1) if text.endswith(other[:k])), 0)
+
+
+def _header(chunk: Chunk) -> str:
+    """What a chunk that begins inside a table or a fenced block has in front of its own text, or ""."""
+    size = len(chunk.text) - (chunk.end - chunk.start)
+    if not 0 < size < len(chunk.text) or chunk.text[size - 1] != "\n":
+        return ""
+    return chunk.text[:size] if chunk.text.startswith(("|", "```", "~~~")) else ""
