@@ -84,3 +84,18 @@ def test_why_an_extractor_refused_is_told() -> None:
 
 def test_headings_in_fences_are_code() -> None:
     assert headings_of("~~~~\n# a\n~~~\n# b\n~~~~\n### c ###\n#d") == ["c"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "```sh\n# no\n```",
+        "~~~\n# no\n```\n# no\n~~~",
+        "````md\n```\n# no\n```\n# no\n````",
+        "```\n```py\n# no\n```",
+        "- Run it:\n\n     ```sh\n  # no\n     ```",
+        "1. ```sh\n   # no\n   ```",
+    ],
+)
+def test_hash_marks_in_fenced_code_are_no_headings(code: str) -> None:
+    assert headings_of(f"# One\n\n{code}\n\n# Two\n\n```x``` is code\n\n# Three") == ["One", "Two", "Three"]

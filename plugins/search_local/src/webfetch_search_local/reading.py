@@ -21,7 +21,7 @@ _BOMS = (
     (b"\xfe\xff", "utf-16"),
 )
 _HEADING = re.compile(r"[ ]{0,3}#{1,6}[ \t]+(.+?)[ \t#]*$")
-_FENCE = re.compile(r"[ ]{0,3}(```+|~~~+)")
+_FENCE = re.compile(r"\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?(`{3,}(?!.*`)|~{3,})\s*(.*)")
 
 
 class Unreadable(Exception):
@@ -86,8 +86,10 @@ def headings_of(text: str) -> list[str]:
     found, fence = [], ""
     for line in text.splitlines():
         mark = _FENCE.match(line)
-        if mark and (not fence or mark.group(1).startswith(fence)):
-            fence = "" if fence else mark.group(1)
+        if mark and not fence:
+            fence = mark.group(1)
+        elif mark and mark.group(1).startswith(fence) and not mark.group(2):
+            fence = ""
         elif not fence and (heading := _HEADING.match(line)):
             found.append(heading.group(1).strip())
     return found
