@@ -33,6 +33,7 @@ from ..registry.manager import describe
 from .breaker import Breaker
 from .deadline import Deadline
 from .emitter import Scope
+from .redaction import strike
 
 _log = get_logger("calls")
 T = TypeVar("T")
@@ -41,8 +42,16 @@ T = TypeVar("T")
 class Handle:
     """A provider at run time: built on first use, once."""
 
-    def __init__(self, entry: Entry, make_context: Callable[[Entry], PluginContext], clock: Clock) -> None:
+    def __init__(
+        self,
+        entry: Entry,
+        make_context: Callable[[Entry], PluginContext],
+        clock: Clock,
+        secrets: tuple[str, ...] = (),
+    ) -> None:
         self.entry = entry
+        self.secrets = secrets
+        """What no error of it may show: services echo the key that they refuse."""
         self.breaker = Breaker(clock)
         self.off_reason = ""
         """Why it declined when it was built; empty otherwise."""
@@ -127,6 +136,13 @@ def _is_sound(error: WebfetchError) -> bool:
         return False
 
 
+def _without(secrets: tuple[str, ...], error: WebfetchError) -> WebfetchError:
+    if secrets:
+        error.message, error.fix = strike(error.message, secrets), strike(error.fix, secrets)
+        error.args = (error.message,)
+    return error
+
+
 class Caller:
     """Makes the calls of one ``Webfetch``."""
 
@@ -175,7 +191,7 @@ class Caller:
             # Checked where it was made: a lazy reply does its work, or hangs, while it is read.
             value = self._guarded(handle, lambda instance: check(work(instance)), limit, detached)
         except BaseException as exc:
-            error = self._translate(handle, exc)
+            error = _without(handle.secrets, self._translate(handle, exc))
             self._judge(handle, error, exc, scope)
             scope.emit(
                 "call.finished",

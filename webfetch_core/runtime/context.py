@@ -25,6 +25,12 @@ SHARED_SPACES = frozenset({"vectors"})
 _KEY_BYTES = 64
 
 
+def secrets_of(entry: Entry, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The values of the environment variables that a provider requires."""
+    names = (r.name for r in entry.provider.requires if isinstance(r, EnvKey))
+    return tuple(value for name in names if (value := environ.get(name, "").strip()))
+
+
 class HostContext:
     """The PluginContext of one provider."""
 
@@ -82,8 +88,7 @@ class HostContext:
             return self._http
 
     def _secrets(self) -> tuple[str, ...]:
-        names = (r.name for r in self._entry.provider.requires if isinstance(r, EnvKey))
-        return tuple(value for name in names if (value := self.environ.get(name, "").strip()))
+        return secrets_of(self._entry, self.environ)
 
     @property
     def models(self) -> Any:

@@ -22,7 +22,7 @@ from ..registry.manager import Manager, describe
 from ..settings import NetSettings, Settings
 from ..stages import Cache
 from .calls import Caller, Handle
-from .context import HostContext
+from .context import HostContext, secrets_of
 from .deadline import Deadline
 from .emitter import Emitter, Scope
 from .extraction import extract_by, worker_spec
@@ -85,7 +85,10 @@ class Host:
         with self._lock:
             if key not in self._handles:
                 self._handles[key] = Handle(
-                    self._with_cache_path(entry), lambda e: HostContext(self, e), self.clock
+                    self._with_cache_path(entry),
+                    lambda e: HostContext(self, e),
+                    self.clock,
+                    secrets_of(entry, self.environ),
                 )
                 self._handles[key].closed = self.closed
             return self._handles[key]

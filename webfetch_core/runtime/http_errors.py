@@ -6,7 +6,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from email.utils import parsedate_to_datetime
-from urllib.parse import quote, quote_plus
 
 from ..errors import (
     AuthFailed,
@@ -19,20 +18,13 @@ from ..errors import (
     Unavailable,
     WebfetchError,
 )
+from .redaction import redact
 
 SHOWN_CHARS = 200
 """Characters of a reply's body that an error message shows."""
 
 _READ_BYTES = 64 * 1024  # redacted before it is cut, so that no half of a secret shows
 _MAX_RETRY_S = 7 * 86_400.0
-_KEYISH = re.compile(
-    r"""(?ix)
-    ( \b[\w.-]* (?: key | token | secret | passw(?:or)?d | signature | credential | api[_-]?id )
-      | \b (?: auth | authorization | sig | pwd | sid | session | x-subscription-token ) )
-    ( ["']? \s* [=:] \s* ["']? ) (?: (?: bearer | basic ) \s+ )? [^\s"'&,;<>]+
-    """
-)
-_BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{6,}")
 _WALL_MARKS = (
     b"/cdn-cgi/challenge-platform/",
     b"_cf_chl_opt",
@@ -44,15 +36,6 @@ _WALL_MARKS = (
     b"cf-turnstile",
     b"unusual traffic",
 )
-
-
-def redact(text: str, secrets: Iterable[str] = ()) -> str:
-    """Return ``text`` with secrets, and the values of parameters named like keys, struck out."""
-    for secret in secrets:
-        if len(secret.strip()) >= 4:
-            for form in {secret, secret.strip(), quote(secret, safe=""), quote_plus(secret)}:
-                text = text.replace(form, "***")
-    return _BEARER.sub(r"\1 ***", _KEYISH.sub(r"\1\2***", text))
 
 
 def excerpt(body: bytes, secrets: Iterable[str] = ()) -> str:

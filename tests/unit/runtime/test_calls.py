@@ -434,3 +434,16 @@ def test_what_an_error_quotes_can_be_shown(bench: Any, text: str) -> None:
     (attempt,) = one.scope.attempts()
     attempt.reason.encode()
     assert attempt.reason.isprintable() and len(attempt.reason) < 20_000
+
+
+@pytest.mark.parametrize(
+    "error", [Unavailable("no: KEY-1234", fix="drop KEY%2d1234"), ValueError("key&#45;1234")]
+)
+def test_no_error_of_a_provider_shows_its_key(bench: Any, error: Exception) -> None:
+    one = bench(error)
+    one.handle.secrets = ("key-1234",)
+    told = one.failed()
+    (attempt,) = one.scope.attempts()
+    for text in (str(told), told.message, repr(told.args), attempt.reason):
+        assert "1234" not in text
+    assert "***" in told.message
