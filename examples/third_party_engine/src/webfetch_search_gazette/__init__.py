@@ -1,0 +1,1 @@
+"""The archive of the Gazette as a webfetch search engine."""
