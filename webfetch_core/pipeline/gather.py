@@ -118,6 +118,8 @@ class Gathering:
 
     def run(self) -> Gathered:
         """Gather until it is enough, and never past the deadline."""
+        if any(engines.is_network(handle) for handle in self._handles):
+            self._warm_up_workers()
         engines.ask(
             self._host,
             self._handles,
@@ -155,6 +157,11 @@ class Gathering:
             # An engine's own time limit may end a moment before ours: left behind is left behind.
             partial=not complete or any(error.kind == "timeout" for error in self._failures.values()),
         )
+
+    def _warm_up_workers(self) -> None:
+        """Start the extraction workers while the web's engines are asked: pages will want them."""
+        if not self._options.cache_only and (workers := self._host.workers()) is not None:
+            workers.warm_up()
 
     def _name_left_behind(self, engines_pending: Sequence[str]) -> None:
         """Slow engines and pages are attempts too: the result says what it did not wait for."""

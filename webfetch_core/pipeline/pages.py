@@ -12,7 +12,7 @@ from ..models import Document, FetchRequest, Freshness, Page
 from ..registry.manager import describe
 from ..runtime.deadline import Deadline
 from ..runtime.emitter import Scope
-from ..runtime.extraction import extract_by
+from ..runtime.extraction import extract_by, media_type
 from ..runtime.host import Host, permission_mark
 from ..runtime.replies import check_page
 from ..stages import Fetcher
@@ -25,6 +25,9 @@ HURRIED = 0.9
 IN_PROCESS_BYTES = 16_384
 """Pages up to this size are extracted in this process: a hand-over costs more than they do."""
 
+
+_LIGHT = frozenset({"text/plain", "text/markdown"})
+"""Types that are text already: nothing is parsed, so nothing is worth a hand-over."""
 
 ALONE_BYTES = 524_288
 """Up to this size a page that is asked for alone is extracted here, too: starting a worker takes longer
@@ -149,7 +152,8 @@ class PageLoader:
 
     def _extract(self, page: Page, policy: PagePolicy, scope: Scope, deadline: Deadline) -> Document | None:
         workers = None
-        if len(page.body) > (ALONE_BYTES if policy.in_process else IN_PROCESS_BYTES):
+        light = policy.in_process or media_type(page.content_type) in _LIGHT
+        if len(page.body) > (ALONE_BYTES if light else IN_PROCESS_BYTES):
             workers = self._host.workers()
         if workers is None:
             return extract_by(

@@ -334,7 +334,12 @@ def _common_fault(gathered: Gathered) -> str:
 
 
 def _notes(gathered: Gathered) -> Sequence[str]:
-    notes = [f"{name} failed: {error.message}" for name, error in gathered.failures.items()]
+    # An engine that declines is no news to a reader of the answer: its status line says so.
+    notes = [
+        f"{name} failed: {error.message}"
+        for name, error in gathered.failures.items()
+        if error.kind != "not_configured"
+    ]
     notes += [f"{name} was too slow and was left behind" for name in gathered.pending_engines]
     if gathered.hits and not any(s.document for s in gathered.pages.values()):
         kinds: dict[str, int] = {}
