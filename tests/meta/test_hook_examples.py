@@ -23,9 +23,20 @@ def test_search_engines(wf: Any) -> None:
     # [webfetch_search_engines]
     from webfetch_core.api import Provider, SearchHit, SearchRequest, SearchTraits, hookimpl
 
+    PAGES = {"leave": "Leave and holidays", "travel": "Travel and holidays abroad"}
+
     class Handbook:
         def search(self, request: SearchRequest) -> list[SearchHit]:
-            return [SearchHit(url="https://handbook.example/", title="Handbook", snippet="All of it")]
+            words = set(request.query.lower().split())
+            found = [
+                SearchHit(url=f"https://handbook.example/{page}", title=title)
+                for page, title in PAGES.items()
+                if words & set(title.lower().split())
+            ]
+            return found[: request.limit]
+
+        def fingerprint(self) -> str:
+            return "edition 7"  # another edition, another answer
 
     @hookimpl
     def webfetch_search_engines():
@@ -40,7 +51,8 @@ def test_search_engines(wf: Any) -> None:
 
     # [end]
     host = wf(("search_handbook", Module(locals())))
-    assert [hit.engine for hit in host.search("vacation").hits] == ["handbook"]
+    assert [hit.engine for hit in host.search("leave").hits] == ["handbook"]
+    assert host.search("vacation").hits == ()
 
 
 def test_fetchers(wf: Any) -> None:
@@ -235,19 +247,28 @@ def test_llms(wf: Any) -> None:
     # [webfetch_llms]
     from collections.abc import Mapping, Sequence
 
-    from webfetch_core.api import EnvKey, Provider, hookimpl
+    from attrs import frozen
+
+    from webfetch_core.api import BadResponse, EnvKey, Provider, hookimpl
+
+    @frozen
+    class Settings:
+        base_url: str = "https://model.example/v1"
 
     class Model:
-        def __init__(self, context):
-            self.http, self.key = context.http, context.environ["MODEL_KEY"]
+        def __init__(self, settings, context):
+            self.url, self.http = f"{settings.base_url}/complete", context.http
+            self.key = context.environ["MODEL_KEY"]
 
         def complete(self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, object]) -> object:
             reply = self.http.post(
-                "https://model.example/complete",
+                self.url,
                 json={"messages": list(messages), "schema": schema},
                 headers={"Authorization": f"Bearer {self.key}"},
-            )
-            return reply.json()["answer"]
+            ).json()
+            if not isinstance(reply, dict) or "answer" not in reply:
+                raise BadResponse("no answer in what the model sent")
+            return reply["answer"]
 
     @hookimpl
     def webfetch_llms():
@@ -255,8 +276,9 @@ def test_llms(wf: Any) -> None:
             Provider(
                 name="model",
                 summary="A model that answers in JSON",
+                settings=Settings,
                 requires=(EnvKey("MODEL_KEY"),),
-                build=lambda settings, context: Model(context),
+                build=Model,
             )
         ]
 

@@ -92,7 +92,9 @@ def are_pairs(value: Any) -> bool:
 
 
 def are_examples(value: Any) -> bool:
-    return isinstance(value, Mapping) and all(isinstance(q, str) and Freshness(f) for q, f in value.items())
+    return isinstance(value, Mapping) and all(
+        isinstance(q, str) and (f is None or Freshness(f)) for q, f in value.items()
+    )
 
 
 def is_plugin(value: Any) -> bool:
