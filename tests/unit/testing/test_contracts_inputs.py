@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from textwrap import dedent
 from typing import Any
@@ -187,6 +188,11 @@ def test_an_extractor_that_raises_anything_is_told_what_to_raise() -> None:
     assert 'return None, or raise PageError(message, kind="bad_encoding")' in told
 
 
+def test_an_exception_is_named_with_its_module() -> None:
+    with pytest.raises(AssertionError, match=r"it raised _csv\.Error: line contains NUL; return None, or"):
+        Extracts().test_any_bytes_are_survived(ScriptedExtractor(csv.Error("line contains NUL")))
+
+
 def test_a_clear_error_of_an_extractor_counts() -> None:
     for error in (PageError("no text", kind="bad_encoding"), PageError("none")):
         Extracts().test_any_bytes_are_survived(ScriptedExtractor(error))
@@ -210,9 +216,9 @@ def test_an_engine_that_raises_or_returns_the_wrong_thing_is_told(tmp_path: Any)
     for step, told in (
         (
             KeyError("results"),
-            "it raised KeyError: 'results': raise BadResponse of webfetch_core.api",
+            "it raised KeyError: 'results'; raise BadResponse of webfetch_core.api",
         ),
-        ((), r"it returned \(\): raise BadResponse of webfetch_core.api instead"),
+        ((), r"it returned \(\); raise BadResponse of webfetch_core.api instead"),
     ):
         with pytest.raises(AssertionError, match=told):
             Asks().test_a_broken_answer_is_an_error_not_an_empty_one(

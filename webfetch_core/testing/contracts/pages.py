@@ -236,7 +236,7 @@ class ExtractorContract(ProviderContract):
         return value_or_error(
             lambda: check_document(subject.extract(evolve(self.page, body=body))),
             when,
-            'return None, or raise PageError(message, kind="bad_encoding") or another error of the api',
+            'return None, or raise PageError(message, kind="bad_encoding") or the like of webfetch_core.api',
         )
 
     def test_the_page_is_left_alone(self, subject: Any) -> None:
