@@ -25,6 +25,9 @@ _SPECIAL_ENV = {
 }
 _NOT_SETTINGS = frozenset({"WEBFETCH_CONFIG", "WEBFETCH_PROVIDER", "WEBFETCH_DEBUG"})
 _MAPPINGS: tuple[Any, ...] = (Mapping, dict)  # what get_origin(Mapping[str, X]) may be
+NOT_FROM_A_FOLDER = re.compile(r"net\.|plugins\.[^.]+\.\w*(?:base_url|proxy)\Z")
+"""What opens private hosts, or says where keys are sent. A folder that somebody else wrote, a checkout
+say, must not decide that for whoever searches in it."""
 _PROVIDER_MODES = {"multi": "fuse", "fallback": "fallback"}
 
 
@@ -35,7 +38,14 @@ def load(
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for path in _files(environ, cwd, config):
+        found_here = config is None and cwd is not None and path == cwd / CONFIG_NAME
         for key, value in _flatten(_read(path)):
+            if found_here and NOT_FROM_A_FOLDER.match(key):
+                raise ConfigError(
+                    f"{key}: a file that only lies in the working directory may not set this [file {path}]",
+                    fix=f"set it in {default_config(environ)} or in the environment, or name the file: "
+                    f"--config {CONFIG_NAME}",
+                )
             values[key], origins[key] = value, f"file {path}"
     for key, value, name in _from_environ(environ):
         values[key], origins[key] = value, f"env {name}"

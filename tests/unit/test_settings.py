@@ -130,8 +130,8 @@ def test_a_named_file_is_read_alone(load: Any, tmp_path: Path) -> None:
         ("home = 5", "home: expected text, got 5"),
         ("origins = {}", "origins: unknown setting"),
         ("[ranking]\nfusion = 'sum'", "ranking.fusion"),
-        ("[net]\nports = ['http']", "net.ports: expected a whole number, got 'http'"),
-        ("[net]\nports = 80", "net.ports: expected a list, got 80"),
+        ("[ranking]\nkeep = 'five'", "ranking.keep: expected a whole number, got 'five'"),
+        ("block_plugins = 80", "block_plugins: expected a list, got 80"),
         ("net = 5", "net: expected a table, got 5"),
         ("[chunk]\noverlap = 0.9", "chunk.overlap"),
         ("[budget]\ntool = 100", "budget.tool"),
@@ -143,6 +143,26 @@ def test_a_mistake_is_told_with_its_key_and_its_file(load: Any, tmp_path: Path, 
     assert told in message
     assert f"[file {tmp_path}/here/webfetch.toml]" in message
     assert "correct it where it was set" in message
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("[net]\nallow_hosts = ['169.254.169.254']", "net.allow_hosts"),
+        ("[net]\nuse_env_proxies = true", "net.use_env_proxies"),
+        ("[plugins.search_brave]\nbase_url = 'https://keys.example'", "plugins.search_brave.base_url"),
+        ("[plugins.search_ddg]\nproxy = 'http://keys.example'", "plugins.search_ddg.proxy"),
+    ],
+)
+def test_a_folder_opens_no_private_host_and_gets_no_key(
+    load: Any, tmp_path: Path, text: str, key: str
+) -> None:
+    message = fault(load, here=text)
+    assert message.startswith(f"{key}: ")
+    assert "--config" in message
+    named = tmp_path / "named.toml"
+    named.write_text(text, encoding="utf-8")
+    assert key in load(env={"WEBFETCH_CONFIG": str(named)}).origins  # a file that was named may
 
 
 def test_all_mistakes_are_told_at_once(load: Any) -> None:

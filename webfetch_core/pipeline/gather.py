@@ -139,7 +139,9 @@ class Gathering:
             except queue.Empty:
                 continue
             if error is not None and not isinstance(error, WebfetchError):
-                raise error  # strict_plugins: nothing of a plugin's is put up with
+                if self._host.settings.strict_plugins:
+                    raise error  # nothing of a plugin's is put up with
+                error = WebfetchError(describe(error), kind="plugin_error")
             if kind == "engine":
                 self._engine_answered(name, value, error)
             else:

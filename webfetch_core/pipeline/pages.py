@@ -65,7 +65,7 @@ class PageLoader:
         key = canonical(url)
         if web and not policy.force_fresh:
             cached = self._pages.get(key)
-            self._tell_of_trouble(scope)
+            self.tell_of_trouble(scope)
             if cached is not None and self._serves(cached, policy):
                 scope.emit("page.cached", stage="fetch", target=url, outcome="hit", elapsed_s=0.0)
                 return cached.document
@@ -99,7 +99,7 @@ class PageLoader:
             return False
         return policy.cache_only or cached.age_s < lifetime(policy.freshness, self._host.settings.ttl)
 
-    def _tell_of_trouble(self, scope: Scope) -> None:
+    def tell_of_trouble(self, scope: Scope) -> None:
         """Once a request: what a cache that hangs did to it."""
         trouble = self._store.trouble
         if not trouble or any(e.stage == "cache" and e.outcome == "timeout" for e in scope.events()):

@@ -9,7 +9,7 @@ from itertools import count as counter
 
 from attrs import evolve
 
-from ..errors import Cancelled, PageError, WebfetchError
+from ..errors import Cancelled, PageError, TimedOut, WebfetchError
 from ..models import Chunk, Freshness, Provenance, ProvenanceKind, SearchResult
 from ..runtime.calls import Handle
 from ..runtime.deadline import Deadline
@@ -111,7 +111,10 @@ class Pipeline:
             return run()
         # Who asks for fresh pages or has less time is not served by a run that does otherwise.
         flight = b"%b %r" % (key, (options.force_fresh, options.deadline_s))
-        result, _ = self._flights.do(flight, run, timeout=deadline.remaining())
+        try:
+            result, _ = self._flights.do(flight, run, timeout=deadline.remaining())
+        except TimedOut as exc:
+            return SearchResult(query=options.query, freshness=freshness, partial=True, notes=(exc.message,))
         return result
 
     # ---- the cache --------------------------------------------------------------------------------
@@ -146,6 +149,7 @@ class Pipeline:
         if key is None or options.force_fresh:
             return None
         cached = self._queries.lookup(key, hint=options.hint)
+        self._loader.tell_of_trouble(scope)
         if cached is None:
             scope.emit("cache.missed", stage="cache", target=options.query)
             return None

@@ -62,7 +62,15 @@ def test_the_environment_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_what_acts_on_any_program_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("PYTHONPATH", "PYTHONSTARTUP", "LD_PRELOAD", "DYLD_INSERT_LIBRARIES"):
+    for name in (
+        "PYTHONPATH",
+        "PYTHONSTARTUP",
+        "LD_PRELOAD",
+        "DYLD_INSERT_LIBRARIES",
+        "WEBFETCH_NET__ALLOW_HOSTS",
+        "WEBFETCH_CONFIG",
+        "WEBFETCH_PLUGINS__SEARCH_BRAVE__BASE_URL",
+    ):
         monkeypatch.delenv(name, raising=False)
         (tmp_path / ".env").write_text(f"{name}=/evil\n")
         told = io.StringIO()
