@@ -35,7 +35,7 @@ from .providers import Clock
 from .registry.catalog import Catalog
 from .registry.discovery import discover
 from .registry.manager import LoadedPlugin, Manager
-from .registry.report import CheckReport, PluginReport, StatusReport
+from .registry.report import STAGES, CheckReport, PluginReport, StatusReport
 from .runtime.deadline import SystemClock
 from .runtime.host import STORE_LIMIT_S, Host
 from .runtime.replies import check_compressed, check_match
@@ -107,6 +107,19 @@ class Webfetch:
         if self._parts is not None and not self._host.closed:
             self._parts[0].settle()
         self._host.close()
+
+    def warm_up(self, *stages: str) -> None:
+        """Build the chosen providers of ``stages`` (all of them by default) ahead of traffic, and let
+        each load what it needs. A provider that fails is found in ``status()``, not here.
+
+        Raises:
+            BadQuery: a stage that does not exist.
+        """
+        self._check_open()
+        unknown = [stage for stage in stages if stage not in STAGES]
+        if unknown:
+            raise BadQuery(f"no stage is called {unknown[0]!r}", fix=f"the stages are {', '.join(STAGES)}")
+        self._host.warm_up(stages or STAGES)
 
     # ---- the main job -----------------------------------------------------------------------------
 

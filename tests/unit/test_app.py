@@ -305,3 +305,38 @@ def test_closing_is_quiet_however_often() -> None:
     wf.search("lamp")
     for _ in range(3):
         wf.close()
+
+
+class Loader:
+    def __init__(self) -> None:
+        self.warmed = 0
+
+    def search(self, request: Any) -> list[Any]:
+        return []
+
+    def warm_up(self) -> None:
+        self.warmed += 1
+
+
+def test_warming_up_builds_the_stages_that_are_named() -> None:
+    loader = Loader()
+    with face(fake_plugin("search", loader)) as wf:
+        wf.warm_up("rank")
+        assert loader.warmed == 0
+        wf.warm_up("search")
+        assert loader.warmed == 1
+        wf.warm_up()
+        assert loader.warmed == 2
+        with pytest.raises(BadQuery, match="the stages are search"):
+            wf.warm_up("serch")
+
+
+def test_a_provider_that_cannot_warm_up_spoils_nothing() -> None:
+    class Cold(Loader):
+        def warm_up(self) -> None:
+            raise RuntimeError("no fuel")
+
+    loader = Loader()
+    with face(fake_plugin("search", Cold()), fake_plugin("search", loader, "other")) as wf:
+        wf.warm_up("search")
+    assert loader.warmed == 1

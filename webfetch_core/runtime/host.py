@@ -6,6 +6,7 @@ import hashlib
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,8 @@ CLOSE_ALL_LIMIT_S = 5.0
 """How long closing takes as a whole; those that hang share what is left of it."""
 CLOSE_LEAST_S = 0.05
 """What each has to close in even then."""
+WARM_UP_S = 60.0
+"""How long one provider may load ahead of traffic; its own time limit is nearer, as a rule."""
 STORE_LIMIT_S = 5.0
 """How long opening the cache may take before the host goes on without."""
 
@@ -260,6 +263,23 @@ class Host:
             check=lambda value: check_scores(value, len(passages)),
         )
         return scores
+
+    def warm_up(self, stages: Sequence[str]) -> None:
+        """Build the chosen providers and call their ``warm_up``, one by one, each within its limit."""
+
+        def warm(provider: Any) -> None:
+            prepare = getattr(provider, "warm_up", None)
+            if callable(prepare):
+                prepare()
+
+        scope = self.scope("warm-up")
+        for stage in stages:
+            for handle in self.handles(stage):
+                with suppress(WebfetchError):  # it is an attempt, and the breaker has heard of it
+                    self.caller.call(handle, warm, scope=scope, deadline=self.deadline(WARM_UP_S))
+        workers = self.workers() if "extract" in stages else None
+        if workers is not None:
+            workers.warm_up()
 
     # ---- the end ------------------------------------------------------------------------------------
 
