@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from .enginekit import error_json, plain_text, rows, text_at, with_sites
+from .enginekit import (
+    api_key,
+    error_json,
+    iso_date,
+    plain_text,
+    result_rows,
+    rows,
+    shorten,
+    text_at,
+    web_url,
+    with_sites,
+    without_secret,
+)
 from .errors import (
     AuthFailed,
     BadQuery,
@@ -125,10 +137,16 @@ __all__ = [
     "Traits",
     "Unavailable",
     "WebfetchError",
+    "api_key",
     "error_json",
     "hookimpl",
+    "iso_date",
     "plain_text",
+    "result_rows",
     "rows",
+    "shorten",
     "text_at",
+    "web_url",
     "with_sites",
+    "without_secret",
 ]

@@ -34,12 +34,14 @@ class Requirement(Protocol):
 
 @frozen
 class EnvKey:
-    """An environment variable that must be set and not blank. Its value is never shown."""
+    """An environment variable that holds a key, set and not blank unless it is ``optional``. Its value is
+    never shown."""
 
     name: str
+    optional: bool = False
 
     def missing(self, environ: Mapping[str, str]) -> str | None:
-        if environ.get(self.name, "").strip():
+        if self.optional or environ.get(self.name, "").strip():
             return None
         return f"{self.name} is not set: set it to the key of your account"
 

@@ -52,7 +52,8 @@ def default(field: Any) -> str:
 def signature(name: str, function: Any) -> str:
     found = inspect.signature(function)
     without_self = [p for p in found.parameters.values() if p.name != "self"]
-    return name + re.sub(r"'([^']*)'", r"\1", str(found.replace(parameters=without_self)))
+    # Annotations are shown in quotes, which go; those of a default that is a string stay.
+    return name + re.sub(r"(?<=: |> )'([^']*)'", r"\1", str(found.replace(parameters=without_self)))
 
 
 def members(protocol: type) -> list[str]:

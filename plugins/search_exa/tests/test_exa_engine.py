@@ -223,7 +223,7 @@ def test_no_request_for_an_empty_query_or_without_a_usable_key(exa: ExaSimulator
     with pytest.raises(NotConfigured, match="EXA_API_KEY is not set"):
         ask(exa, key="  ")
     for broken in ("two\nlines", "two words", "schlüssel"):
-        with pytest.raises(AuthFailed, match="EXA_API_KEY holds characters") as caught:
+        with pytest.raises(AuthFailed, match="EXA_API_KEY has characters") as caught:
             ask(exa, key=broken)
         assert broken not in str(caught.value)
     assert exa.requests == []

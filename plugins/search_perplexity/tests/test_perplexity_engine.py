@@ -249,7 +249,7 @@ def test_no_request_for_an_empty_query_or_without_a_usable_key(api: PerplexitySi
     with pytest.raises(NotConfigured, match="PERPLEXITY_API_KEY is not set"):
         ask(api, key="  ")
     for broken in ("two\nlines", "two words", "schlüssel"):
-        with pytest.raises(AuthFailed, match="PERPLEXITY_API_KEY holds characters") as caught:
+        with pytest.raises(AuthFailed, match="PERPLEXITY_API_KEY has characters") as caught:
             ask(api, key=broken)
         assert broken not in str(caught.value)
     assert api.requests == []

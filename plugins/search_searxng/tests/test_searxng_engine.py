@@ -8,7 +8,7 @@ import json
 import logging
 import string
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
@@ -17,9 +17,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from webfetch_search_searxng.plugin import webfetch_search_engines
+from webfetch_search_searxng import plugin
 from webfetch_search_searxng.settings import SearxngSettings
 
+from webfetch_core import AllEnginesFailed, Webfetch
 from webfetch_core.api import (
     AuthFailed,
     BadQuery,
@@ -58,10 +59,10 @@ def instance() -> Iterator[SearxngSimulator]:
 
 @contextmanager
 def opened(instance: SearxngSimulator, *, key: str = "", clock: Any = None, **options: Any) -> Iterator[Any]:
-    [provider] = webfetch_search_engines()
+    [provider] = plugin.webfetch_search_engines()
     chosen = SearxngSettings(**{"base_url": instance.endpoint, **options})
     context = FakeContext("search_searxng", settings=chosen, clock=clock, environ={"SEARXNG_API_KEY": key})
-    with loopback_http(context.clock, trusted=[(instance.host, instance.port)]) as http:
+    with loopback_http(context.clock, trusted=[(instance.host, instance.port)], secrets=[key]) as http:
         yield provider.build(chosen, context.having(http=http))
 
 
@@ -278,7 +279,7 @@ def test_no_request_for_an_empty_query_or_with_a_broken_key(instance: SearxngSim
         with pytest.raises(BadQuery):
             ask(instance, nothing)
     for broken in ("two\nlines", "two words", "schlüssel"):
-        with pytest.raises(AuthFailed, match="SEARXNG_API_KEY holds characters") as caught:
+        with pytest.raises(AuthFailed, match="SEARXNG_API_KEY has characters") as caught:
             ask(instance, key=broken)
         assert broken not in str(caught.value)
     assert instance.requests == []
@@ -327,6 +328,25 @@ def test_no_half_of_a_key_shows_where_a_body_is_cut(instance: SearxngSimulator, 
         with pytest.raises(ProviderError) as caught:
             ask(instance, key=KEY)
         assert KEY[:4] not in str(caught.value)
+
+
+@pytest.mark.parametrize("status", [200, 400, 401, 404, 500])
+def test_a_gateways_key_does_not_leave_a_host(
+    instance: SearxngSimulator, wf: Callable[..., Webfetch], status: int
+) -> None:
+    table = {"search_searxng": {"base_url": instance.endpoint}}
+    host = wf(plugin, plugins=table, environ={"SEARXNG_API_KEY": KEY})
+    for words in (f"the key {KEY}", "x" * 285 + KEY):
+        instance.script(Reply(status=status, body=json.dumps({"error": words}).encode()))
+        with everything_logged() as logged, pytest.raises(AllEnginesFailed) as caught:
+            host.search(f"kelp {status} {len(words)}")
+        told = f"{caught.value} {caught.value.attempts!r} {logged.getvalue()}"
+        assert KEY[:12] not in told
+
+
+def test_the_key_is_optional() -> None:
+    [provider] = plugin.webfetch_search_engines()
+    assert [requirement.missing({}) for requirement in provider.requires] == [None]
 
 
 def replayed(case: str) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -141,7 +141,7 @@ def test_nothing_found(data: Any) -> None:
     "data",
     [
         *(None, [], "text", 7, {}, {"results": []}, {"organic": {}}, {"organic": "x"}),
-        *(reply({"title": "no link"}), reply(None), reply({"link": "javascript:x"}, {"link": 7})),
+        *(reply({"title": "no link"}), reply(None), reply({"link": "/relative"}, {"link": 7})),
     ],
 )
 def test_another_layout_is_an_error_and_not_empty(data: Any) -> None:
@@ -189,3 +189,13 @@ def test_partial_rows_that_broke_others() -> None:
     wanted = json.loads((folder / "expected.json").read_text())["equal"]
     assert [h.url for h in hits] == wanted["urls"]
     assert [h.snippet for h in hits] == wanted["snippets"]
+
+
+def test_a_url_is_not_read_as_html() -> None:
+    url = "https://a.example/buy?item=1&copy=2&lt=3&amp;x=%26"
+    box, story = {**BOX, "link": f"{url}#box"}, {**STORY, "link": f"{url}#story"}
+    hits = parse(
+        reply({"link": url}, answerBox=box, topStories=[story], knowledgeGraph={**PANEL, "website": url})
+    )
+    assert [hit.url for hit in hits] == [f"{url}#box", url, f"{url}#story"]
+    assert hits[0].extra["knowledge_graph"]["website"] == url

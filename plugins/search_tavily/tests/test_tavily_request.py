@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from webfetch_search_tavily.countries import NAMES, country_name
 from webfetch_search_tavily.refusal import refusal
-from webfetch_search_tavily.request import body_of, cut_at_word, endpoint
+from webfetch_search_tavily.request import body_of, endpoint
 from webfetch_search_tavily.settings import TavilySettings
 
 from webfetch_core.api import (
@@ -94,14 +94,6 @@ def test_the_table_of_countries_is_whole() -> None:
     assert all(
         re.fullmatch("[a-z]{2}", code) and re.fullmatch("[a-z]+( [a-z]+)*", n) for code, n in NAMES.items()
     )
-
-
-@given(st.text(alphabet="ab é京", max_size=60), st.integers(1, 50))
-def test_a_cut_keeps_to_its_limit(text: str, limit: int) -> None:
-    cut = cut_at_word(text, limit)
-    assert len(cut) <= limit and text.startswith(cut)
-    assert cut_at_word("one two three", 8) == "one two"
-    assert cut_at_word("x" * 900, 400) == "x" * 400
 
 
 @pytest.mark.parametrize("base_url", ["https://g.example", "https://g.example/", "https://g.example/search"])

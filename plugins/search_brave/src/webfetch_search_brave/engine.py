@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from webfetch_core.api import (
-    AuthFailed,
     BadQuery,
     BadResponse,
     HttpReply,
-    NotConfigured,
     PluginContext,
     RateLimited,
     SearchHit,
     SearchRequest,
+    api_key,
+    without_secret,
 )
 
 from .parse import parse
@@ -51,7 +51,7 @@ class BraveEngine:
         """
         if not request.query.strip():
             raise BadQuery("the query is empty", fix="ask for something")
-        key = key_of(self._context.environ)
+        key = api_key(self._context.environ, KEY, fix=FIX_KEY)
         params = params_of(request, self._settings)
         try:
             data = self._ask(params, key, request.deadline)
@@ -77,9 +77,11 @@ class BraveEngine:
         self._keep_to_the_plan(reply)
         data, unread = self._read(reply)
         now = self._context.clock.time()
-        error = refusal(reply.status, reply.headers, hide(data, key), now=now, unread=unread)
+        error = refusal(reply.status, reply.headers, without_secret(data, key), now=now, unread=unread)
         if isinstance(error, BadQuery):
-            self._context.log.warning("request.refused", status=reply.status, sent=hide(params, key))
+            self._context.log.warning(
+                "request.refused", status=reply.status, sent=without_secret(params, key)
+            )
         if error is not None:
             raise error
         return data
@@ -97,31 +99,3 @@ class BraveEngine:
             if reply.status < 300:
                 raise
             return None, exc.message
-
-
-def key_of(environ: Mapping[str, str]) -> str:
-    """The key, fit for a header.
-
-    Raises:
-        NotConfigured: it is not set.
-        AuthFailed: it has characters that no key has; they are not shown.
-    """
-    key = environ.get(KEY, "").strip()
-    if not key:
-        raise NotConfigured(f"{KEY} is not set", fix=FIX_KEY)
-    if not (key.isascii() and key.isprintable()) or " " in key:
-        raise AuthFailed(
-            f"{KEY} has characters that no key has: a blank, a line break or an accent", fix=FIX_KEY
-        )
-    return key
-
-
-def hide(data: Any, key: str) -> Any:
-    """``data`` with the key struck out of every text in it: services echo what they refuse."""
-    if isinstance(data, str):
-        return data.replace(key, "***") if len(key) >= 4 else data
-    if isinstance(data, Mapping):
-        return {name: hide(value, key) for name, value in data.items()}
-    if isinstance(data, list):
-        return [hide(value, key) for value in data]
-    return data

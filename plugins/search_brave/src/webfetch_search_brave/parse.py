@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
-from webfetch_core.api import BadResponse, SearchHit, plain_text, rows, text_at
+from webfetch_core.api import BadResponse, SearchHit, iso_date, plain_text, result_rows, text_at, web_url
 
 BETWEEN = " … "
 """What stands between the excerpts of one snippet."""
@@ -21,25 +20,20 @@ def parse(data: Any, *, extra_snippets: bool = False) -> list[SearchHit]:
     the description.
 
     Raises:
-        BadResponse: it is no search reply, or none of its results has an address.
+        BadResponse: it is no search reply, or none of its results has a URL.
     """
     if not isinstance(data, Mapping) or not _PARTS & data.keys():
         raise BadResponse("Brave's answer is no search reply: it has none of type, query and web")
     web = data.get("web")
-    found = web.get("results") if isinstance(web, Mapping) else None
-    if web is None or (isinstance(web, Mapping) and found is None):
+    if web is None or web == {}:
         return []
-    if not isinstance(found, list):
-        raise BadResponse("Brave's answer has another layout: web.results is no list")
-    hits = [hit for row in rows(found) if (hit := _hit(row, extra_snippets))]
-    if found and not hits:
-        raise BadResponse(f"Brave's answer has another layout: none of its {len(found)} results has a URL")
-    return hits
+    results = result_rows(data, "web", "results", service="Brave")
+    return [hit for row in results if (hit := _hit(row, extra_snippets))]
 
 
 def _hit(row: Mapping[str, Any], extra_snippets: bool) -> SearchHit | None:
-    url = row.get("url")
-    if not isinstance(url, str) or not url.strip().lower().startswith(("http://", "https://")):
+    url = web_url(row.get("url"))
+    if not url:
         return None
     excerpts = [text_at(row, "description")]
     more = row.get("extra_snippets")
@@ -52,20 +46,9 @@ def _hit(row: Mapping[str, Any], extra_snippets: bool) -> SearchHit | None:
         "age": "" if published else text_at(row, "age"),
     }
     return SearchHit(
-        url=url.strip(),
+        url=url,
         title=text_at(row, "title"),
         snippet=BETWEEN.join(dict.fromkeys(filter(None, excerpts))),
         published=published,
         extra={name: value for name, value in about.items() if value},
     )
-
-
-def iso_date(value: Any) -> str | None:
-    """``value`` if it is an ISO 8601 date or date-time, else None."""
-    if not isinstance(value, str):
-        return None
-    try:
-        datetime.fromisoformat(value.strip())
-    except ValueError:
-        return None
-    return value.strip()

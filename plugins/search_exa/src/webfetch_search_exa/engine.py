@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from webfetch_core.api import (
-    AuthFailed,
     BadQuery,
-    NotConfigured,
     PluginContext,
     ProviderError,
     SearchHit,
     SearchRequest,
-    WebfetchError,
+    api_key,
+    without_secret,
 )
 
 from .request import endpoint, search_body
@@ -32,42 +31,20 @@ class ExaEngine:
         """See :class:`webfetch_core.api.SearchEngine`."""
         if not request.query.strip():
             raise BadQuery("the query is empty", fix="ask for something")
-        key = usable_key(self._context.environ.get(KEY, ""))
+        key = api_key(self._context.environ, KEY)
         body = search_body(request, self._settings, self._context.clock.time())
-        found = self._asked(body, key, request.deadline)
-        if isinstance(found, BadQuery):
-            self._context.log.info("request.refused", sent=body, reason=found.message)
-        # Raised here, and not where it was caught: a chained error would show what it was made of.
-        if isinstance(found, WebfetchError):
-            raise found
-        return found[: request.limit]
+        try:
+            return self._asked(body, key, request.deadline)[: request.limit]
+        except BadQuery:
+            self._context.log.warning("request.refused", sent=without_secret(body, key))
+            raise
 
-    def _asked(
-        self, body: dict[str, Any], key: str, deadline: float | None
-    ) -> list[SearchHit] | WebfetchError:
+    def _asked(self, body: dict[str, Any], key: str, deadline: float | None) -> list[SearchHit]:
         try:
             reply = self._context.http.post(
                 self._url, json=body, headers={"x-api-key": key}, deadline=deadline
             )
-            return hits_of(reply.json(), key)
+            data = reply.json()
         except ProviderError as exc:
-            return judged(exc, key)
-        except WebfetchError as exc:
-            return exc
-
-
-def usable_key(value: str) -> str:
-    """The key without blanks around it.
-
-    Raises:
-        NotConfigured: there is none.
-        AuthFailed: it cannot be sent in a header.
-    """
-    key = value.strip()
-    if not key:
-        raise NotConfigured(f"{KEY} is not set", fix="set it to the key of your account")
-    if not (key.isascii() and key.isprintable()) or " " in key:
-        raise AuthFailed(
-            f"{KEY} holds characters that no key has, such as a line break", fix="copy the key once more"
-        )
-    return key
+            raise judged(exc, key) from None  # what it was made of has a body, which may repeat the key
+        return hits_of(data, key)

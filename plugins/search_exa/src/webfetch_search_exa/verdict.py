@@ -21,7 +21,7 @@ from webfetch_core.api import (
     WebfetchError,
     error_json,
     plain_text,
-    rows,
+    without_secret,
 )
 
 from .parse import parse
@@ -40,31 +40,29 @@ def hits_of(data: Any, key: str) -> list[SearchHit]:
     """Return the hits of a reply with status 200; an empty list means that nothing was found.
 
     Raises:
-        BadResponse: it is not a list of results, or no result has an address.
+        BadResponse: it is no list of results, or none of them has a URL.
         AuthFailed, QuotaExceeded, RateLimited, BadQuery: it is an error after all.
     """
     if isinstance(data, Mapping) and data.get("error") and not data.get("results"):
-        raise fault(200, data, key, BadResponse("Exa answered 200 with an error that says nothing"))
-    listed = data.get("results", ...) if isinstance(data, Mapping) else ...
-    if not (listed is None or isinstance(listed, list)):
-        raise BadResponse("Exa's answer has no list of results", fix="check plugins.search_exa.base_url")
-    hits = parse(data)
-    if listed and not hits and not any(_text(row.get("url")) for row in rows(data, "results")):
-        raise BadResponse(f"none of Exa's {len(listed)} results has an address")
-    return hits
+        silent = BadResponse("Exa answered 200 with an error that says nothing")
+        raise fault(200, without_secret(data, key), silent)
+    return parse(data)
 
 
 def judged(error: ProviderError, key: str) -> WebfetchError:
     """The error that ``error``, of the HTTP client, stands for; ``key`` never shows in it."""
     if error.status is None or isinstance(error, Blocked):
         return error
-    return fault(error.status, error_json(error), key, error)
+    return fault(error.status, without_secret(error_json(error), key), error)
 
 
-def fault(status: int, data: Mapping[str, Any], key: str, error: ProviderError) -> WebfetchError:
-    """The error in the JSON of a reply. ``error`` is what its status alone stands for."""
+def fault(status: int, data: Mapping[str, Any], error: ProviderError) -> WebfetchError:
+    """The error in the JSON of a reply, which does not hold the key any more.
+
+    ``error`` is what its status alone stands for.
+    """
     tag = _text(data.get("tag")).upper()
-    said = _said(data, key)
+    said = _said(data)
     about = f" ({said})" if said else ""
     if tag in _QUOTA_TAGS or status == 402:
         return QuotaExceeded(
@@ -91,16 +89,14 @@ def fault(status: int, data: Mapping[str, Any], key: str, error: ProviderError) 
             fix="see what its plan and policies allow",
             status=status,
         )
-    told = f"Exa answered {status}: {said}" if said else error.message.replace(key, "***")
+    told = f"Exa answered {status}: {said}" if said else error.message
     return type(error)(told, fix=error.fix, retry_after_s=error.retry_after_s, status=status)
 
 
-def _said(data: Mapping[str, Any], key: str) -> str:
+def _said(data: Mapping[str, Any]) -> str:
     error = data.get("error")
     raw = error.get("message") if isinstance(error, Mapping) else error
-    text = _text(raw) or _text(data.get("message"))
-    # Twice: what is decoded in between may only then read as the key does.
-    return plain_text(text.replace(key, "***")).replace(key, "***")[:SHOWN_CHARS]
+    return plain_text(_text(raw) or _text(data.get("message")))[:SHOWN_CHARS]
 
 
 def _text(value: Any) -> str:

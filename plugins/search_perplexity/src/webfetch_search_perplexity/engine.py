@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from webfetch_core.api import (
-    AuthFailed,
     BadQuery,
     BadResponse,
-    NotConfigured,
     PluginContext,
     SearchHit,
     SearchRequest,
+    api_key,
+    without_secret,
 )
 
 from .request import endpoint, search_body
@@ -31,12 +31,12 @@ class PerplexityEngine:
         """See :class:`webfetch_core.api.SearchEngine`."""
         if not request.query.strip():
             raise BadQuery("the query is empty", fix="ask for something")
-        key = usable_key(self._context.environ.get(KEY, ""))
+        key = api_key(self._context.environ, KEY)
         body = search_body(request, self._settings)
         try:
             return self._asked(body, key, request.deadline)[: request.limit]
-        except BadQuery as exc:
-            self._context.log.info("request.refused", sent=body, reason=exc.message)
+        except BadQuery:
+            self._context.log.warning("request.refused", sent=without_secret(body, key))
             raise
 
     def _asked(self, body: dict[str, Any], key: str, deadline: float | None) -> list[SearchHit]:
@@ -54,20 +54,3 @@ class PerplexityEngine:
         if unread:
             raise BadResponse(unread, status=reply.status)
         return hits_of(data, key)
-
-
-def usable_key(value: str) -> str:
-    """The key without blanks around it.
-
-    Raises:
-        NotConfigured: there is none.
-        AuthFailed: it cannot be sent in a header.
-    """
-    key = value.strip()
-    if not key:
-        raise NotConfigured(f"{KEY} is not set", fix="set it to the key of your account")
-    if not (key.isascii() and key.isprintable()) or " " in key:
-        raise AuthFailed(
-            f"{KEY} holds characters that no key has, such as a line break", fix="copy the key once more"
-        )
-    return key

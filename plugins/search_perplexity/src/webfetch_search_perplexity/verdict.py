@@ -23,9 +23,10 @@ from webfetch_core.api import (
     Unavailable,
     WebfetchError,
     plain_text,
+    without_secret,
 )
 
-from .parse import parse, result_rows
+from .parse import FIX_URL, parse
 
 KEY = "PERPLEXITY_API_KEY"
 """The environment variable that holds the key."""
@@ -46,21 +47,12 @@ def hits_of(data: Any, key: str) -> list[SearchHit]:
     """Return the hits of a reply with status 200; an empty list means that nothing was found.
 
     Raises:
-        BadResponse: it is not a list of results, or no result has an address.
+        BadResponse: it is no list of results, or none of them has a URL.
         AuthFailed, QuotaExceeded, RateLimited, BadQuery, Unavailable: it is an error after all.
     """
     if isinstance(data, Mapping) and data.get("error") and not data.get("results"):
-        raise fault(200, data, key)
-    listed = data.get("results", ...) if isinstance(data, Mapping) else ...
-    if not (listed is None or isinstance(listed, list)):
-        raise BadResponse(
-            "Perplexity's answer has no list of results", fix="check plugins.search_perplexity.base_url"
-        )
-    hits = parse(data)
-    found_none = listed not in (None, [], [[]]) and not hits
-    if found_none and not any(_text(row.get("url")) for row in result_rows(data)):
-        raise BadResponse("none of Perplexity's results has an address")
-    return hits
+        raise fault(200, without_secret(data, key))
+    return parse(data)
 
 
 def body_of(reply: HttpReply) -> tuple[Any, str]:
@@ -82,18 +74,18 @@ def refusal(reply: HttpReply, key: str, now: float) -> WebfetchError:
     data, _ = body_of(reply)
     wait_s = wait(reply.headers, now)
     if isinstance(data, Mapping):
-        return fault(reply.status, data, key, wait_s)
+        return fault(reply.status, without_secret(data, key), wait_s)
     return _unworded(reply.status, wait_s)
 
 
-def fault(status: int, data: Mapping[str, Any], key: str, wait_s: float | None = None) -> WebfetchError:
-    """The error in the JSON of a reply."""
+def fault(status: int, data: Mapping[str, Any], wait_s: float | None = None) -> WebfetchError:
+    """The error in the JSON of a reply, which does not hold the key any more."""
     error = data.get("error")
     told = error if isinstance(error, Mapping) else data
     code, kind = told.get("code"), f"{_text(told.get('type'))} {_text(told.get('code'))}".lower()
     if status < 300 and isinstance(code, int) and code >= 400:
         status = code
-    said = _said(data, key)
+    said = _said(data)
     about = f" ({said})" if said else ""
     no_credit = status in _NO_CREDIT and _NO_CREDIT[status].search(said)
     if status == 402 or no_credit or "quota" in kind or "credit" in kind:
@@ -139,7 +131,7 @@ def _unworded(status: int, wait_s: float | None) -> WebfetchError:
 def _other(status: int, told: str, wait_s: float | None) -> WebfetchError:
     if status >= 500 or status in (408, 409, 425):
         return Unavailable(told, retry_after_s=wait_s, status=status)
-    return BadResponse(told, fix="check plugins.search_perplexity.base_url", status=status)
+    return BadResponse(told, fix=FIX_URL, status=status)
 
 
 def wait(headers: Mapping[str, str], now: float) -> float | None:
@@ -161,7 +153,7 @@ def _number(text: str) -> float | None:
     return float(text) if re.fullmatch(r"\s*\d{1,12}(?:\.\d+)?\s*", text, re.ASCII) else None
 
 
-def _said(data: Mapping[str, Any], key: str) -> str:
+def _said(data: Mapping[str, Any]) -> str:
     """Perplexity's own words: an error's message, or the messages of a validation."""
     error, detail = data.get("error"), data.get("detail")
     raw = error.get("message") if isinstance(error, Mapping) else error
@@ -171,9 +163,7 @@ def _said(data: Mapping[str, Any], key: str) -> str:
             where = item.get("loc")
             name = str(where[-1]) if isinstance(where, list) and where else ""
             words.append(": ".join(filter(None, (name, _text(item.get("msg"))))))
-    text = "; ".join(filter(None, words))
-    # Twice: what is decoded in between may only then read as the key does.
-    return plain_text(text.replace(key, "***")).replace(key, "***")[:SHOWN_CHARS]
+    return plain_text("; ".join(filter(None, words)))[:SHOWN_CHARS]
 
 
 def _text(value: Any) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from webfetch_core.api import (
-    AuthFailed,
     BadQuery,
     NotConfigured,
     PluginContext,
     ProviderError,
     SearchHit,
     SearchRequest,
-    WebfetchError,
+    api_key,
+    without_secret,
 )
 
 from .request import accept_language, endpoint, plain_query, search_fields
@@ -39,19 +39,15 @@ class SearxngEngine:
         """See :class:`webfetch_core.api.SearchEngine`."""
         if not plain_query(request.query):
             raise BadQuery("the query is empty", fix="ask for something")
-        key = usable_key(self._context.environ.get(KEY, ""))
+        key = api_key(self._context.environ, KEY, optional=True)
         fields = search_fields(request, self._settings)
-        found = self._asked(fields, key, request.deadline)
-        if isinstance(found, BadQuery):
-            self._context.log.info("request.refused", sent=fields, reason=found.message)
-        # Raised here, and not where it was caught: a chained error would show what it was made of.
-        if isinstance(found, WebfetchError):
-            raise found
-        return found[: request.limit]
+        try:
+            return self._asked(fields, key, request.deadline)[: request.limit]
+        except BadQuery:
+            self._context.log.warning("request.refused", sent=without_secret(fields, key))
+            raise
 
-    def _asked(
-        self, fields: dict[str, str], key: str, deadline: float | None
-    ) -> list[SearchHit] | WebfetchError:
+    def _asked(self, fields: dict[str, str], key: str, deadline: float | None) -> list[SearchHit]:
         headers = {
             "Accept": "application/json",
             "Accept-Language": accept_language(fields.get("language", "")),
@@ -59,28 +55,13 @@ class SearxngEngine:
         }
         try:
             reply = self._context.http.get(self._url, params=fields, headers=headers, deadline=deadline)
-            return hits_of(reply.json(), key)
+            data = reply.json()
         except ProviderError as exc:
-            return judged(exc, key)
-        except WebfetchError as exc:
-            return exc
+            raise judged(exc, key) from None  # what it was made of has a body, which may repeat the key
+        return hits_of(data, key)
 
     def _key_header(self, key: str) -> dict[str, str]:
         name = self._settings.api_key_header
         if not key:
             return {}
         return {name: f"Bearer {key}" if name.lower() == "authorization" else key}
-
-
-def usable_key(value: str) -> str:
-    """The key without blanks around it; empty for none.
-
-    Raises:
-        AuthFailed: it cannot be sent in a header.
-    """
-    key = value.strip()
-    if not (key.isascii() and key.isprintable()) or " " in key:
-        raise AuthFailed(
-            f"{KEY} holds characters that no key has, such as a line break", fix="copy the key once more"
-        )
-    return key

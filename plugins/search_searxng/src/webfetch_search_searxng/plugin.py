@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webfetch_core.api import PluginContext, Provider, SearchEngine, SearchTraits, hookimpl
+from webfetch_core.api import EnvKey, PluginContext, Provider, SearchEngine, SearchTraits, hookimpl
 
 from .settings import SearxngSettings
 
@@ -22,6 +22,7 @@ def webfetch_search_engines() -> list[Provider[SearchEngine]]:
             build=build,
             summary="Your own SearXNG instance: no key, no price",
             settings=SearxngSettings,
+            requires=(EnvKey("SEARXNG_API_KEY", optional=True),),  # for an instance behind a gateway
             traits=SearchTraits(
                 usd_per_1k=0.0,
                 max_limit=50,

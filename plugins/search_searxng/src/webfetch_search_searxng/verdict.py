@@ -18,10 +18,10 @@ from webfetch_core.api import (
     WebfetchError,
     error_json,
     plain_text,
-    rows,
+    without_secret,
 )
 
-from .parse import parse
+from .parse import FIX_URL, parse
 
 KEY = "SEARXNG_API_KEY"
 """The environment variable that may hold a key, for an instance behind a gateway."""
@@ -36,7 +36,6 @@ ENABLE_JSON = (
     "add json to search.formats in the instance's settings.yml and restart it; public instances "
     "refuse JSON on purpose: run your own and set plugins.search_searxng.base_url to it"
 )
-_CHECK_URL = "check plugins.search_searxng.base_url"
 
 _WALL = re.compile(r"captcha|denied|suspended|too many requests|blocked|cloudflare", re.IGNORECASE)
 
@@ -45,22 +44,17 @@ def hits_of(data: Any, key: str = "") -> list[SearchHit]:
     """Return the hits of a reply with status 200; an empty list means that nothing was found.
 
     Raises:
-        BadResponse: it is no search result, or no result has an address.
+        BadResponse: it is no list of results, or none of them has a URL.
         Blocked, Unavailable: it is empty because the engines behind the instance did not answer.
     """
-    listed = data.get("results", ...) if isinstance(data, Mapping) else ...
-    if not (listed is None or isinstance(listed, list)):
-        said = _said(data, key) if isinstance(data, Mapping) else ""
-        raise BadResponse(
-            f"SearXNG's answer has no list of results{f' ({said})' if said else ''}", fix=_CHECK_URL
-        )
+    if isinstance(data, Mapping) and "results" not in data and (said := _said(without_secret(data, key))):
+        raise BadResponse(f"SearXNG's answer is an error: {said}", fix=FIX_URL)
     hits = parse(data)
-    if listed and not hits and not any(isinstance(r.get("url"), str) for r in rows(data, "results")):
-        raise BadResponse(f"none of SearXNG's {len(listed)} results has an address")
-    silent = unresponsive(data)
-    if silent and not hits and not data.get("answers"):
-        raise _upstream({name: _hidden(reason, key) for name, reason in silent.items()})
-    return hits
+    if hits or data.get("answers"):
+        return hits
+    if silent := unresponsive(without_secret(data, key)):
+        raise _upstream(silent)
+    return []
 
 
 def unresponsive(data: Any) -> dict[str, str]:
@@ -84,11 +78,11 @@ def _upstream(silent: Mapping[str, str]) -> WebfetchError:
 
 def judged(error: ProviderError, key: str = "") -> WebfetchError:
     """The error that ``error``, of the HTTP client, stands for; ``key`` never shows in it."""
-    status, data = error.status, error_json(error)
-    said = _said(data, key)
+    status, data = error.status, without_secret(error_json(error), key)
+    said = _said(data)
     about = f" ({said})" if said else ""
     if isinstance(error, Blocked) or status is None:
-        return _again(error, key)
+        return _again(error)
     if status == 403 and not data:
         return BadResponse("SearXNG refuses to answer with JSON (403)", fix=ENABLE_JSON, status=status)
     if status in (401, 403):
@@ -106,8 +100,8 @@ def judged(error: ProviderError, key: str = "") -> WebfetchError:
     if 200 <= status < 300 and _is_html(error.body):
         return BadResponse("SearXNG answered with a page where JSON was asked for", fix=ENABLE_JSON)
     if status < 500 and isinstance(error, BadResponse):
-        return _again(error, key, fix=_CHECK_URL)
-    return _again(error, key)
+        return _again(error, fix=FIX_URL)
+    return _again(error)
 
 
 def _limited(error: ProviderError) -> RateLimited:
@@ -122,26 +116,18 @@ def _limited(error: ProviderError) -> RateLimited:
     )
 
 
-def _again(error: ProviderError, key: str, *, fix: str = "") -> ProviderError:
-    """``error`` without its body and without the key."""
-    told = error.message
-    if key and error.body:  # the client shows how a body begins, and may have cut the key in two
-        said = _said(error_json(error), key)
-        told = f"SearXNG answered {error.status}: {said or 'its words are not shown, for it was sent a key'}"
-    return type(error)(told, fix=error.fix or fix, retry_after_s=error.retry_after_s, status=error.status)
+def _again(error: ProviderError, *, fix: str = "") -> ProviderError:
+    """``error`` without its body, which may repeat the key."""
+    return type(error)(
+        error.message, fix=error.fix or fix, retry_after_s=error.retry_after_s, status=error.status
+    )
 
 
 def _is_html(body: bytes) -> bool:
     return body.lstrip()[:1] == b"<"
 
 
-def _said(data: Mapping[str, Any], key: str) -> str:
+def _said(data: Mapping[str, Any]) -> str:
     error = data.get("error")
     raw = error.get("message") if isinstance(error, Mapping) else error
-    text = raw if isinstance(raw, str) else ""
-    # Twice: what is decoded in between may only then read as the key does.
-    return _hidden(plain_text(_hidden(text, key)), key)[:SHOWN_CHARS]
-
-
-def _hidden(text: str, key: str) -> str:
-    return text.replace(key, "***") if key else text
+    return plain_text(raw)[:SHOWN_CHARS]

@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from webfetch_core.api import (
-    AuthFailed,
     BadQuery,
     Blocked,
-    NotConfigured,
     PluginContext,
     ProviderError,
     SearchHit,
     SearchRequest,
+    api_key,
     error_json,
+    without_secret,
 )
 
 from .parse import parse
@@ -37,7 +37,7 @@ class SerperEngine:
         """See :class:`webfetch_core.api.SearchEngine`."""
         if not request.query.strip():
             raise BadQuery("the query is empty", fix="ask for something")
-        key = key_of(self._context.environ)
+        key = api_key(self._context.environ, KEY, fix=FIX_KEY)
         sent = body_of(request, self._settings)
         data = self._ask(sent, key, request.deadline)
         now = datetime.fromtimestamp(self._context.clock.time(), UTC)
@@ -54,39 +54,11 @@ class SerperEngine:
             if exc.status is None or exc.status < 300:
                 raise  # no answer, or one that is no JSON
             failed, status, data, wait = exc, exc.status, error_json(exc), exc.retry_after_s
-        error = refusal(status, hide(data, key), retry_after_s=wait)
+        error = refusal(status, without_secret(data, key), retry_after_s=wait)
         if isinstance(error, BadQuery):
-            self._context.log.warning("request.refused", status=status, sent=hide(sent, key))
+            self._context.log.warning("request.refused", status=status, sent=without_secret(sent, key))
         if error is not None:
             raise error
         if failed is not None:
             raise failed
         return data
-
-
-def key_of(environ: Mapping[str, str]) -> str:
-    """The key, fit for a header.
-
-    Raises:
-        NotConfigured: it is not set.
-        AuthFailed: it has characters that no key has; they are not shown.
-    """
-    key = environ.get(KEY, "").strip()
-    if not key:
-        raise NotConfigured(f"{KEY} is not set", fix=FIX_KEY)
-    if not (key.isascii() and key.isprintable()) or " " in key:
-        raise AuthFailed(
-            f"{KEY} has characters that no key has: a blank, a line break or an accent", fix=FIX_KEY
-        )
-    return key
-
-
-def hide(data: Any, key: str) -> Any:
-    """``data`` with the key struck out of every text in it: services echo what they refuse."""
-    if isinstance(data, str):
-        return data.replace(key, "***") if len(key) >= 4 else data
-    if isinstance(data, Mapping):
-        return {name: hide(value, key) for name, value in data.items()}
-    if isinstance(data, list):
-        return [hide(value, key) for value in data]
-    return data

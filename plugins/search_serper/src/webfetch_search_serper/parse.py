@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import evolve
 
-from webfetch_core.api import BadResponse, SearchHit, plain_text, rows, text_at
+from webfetch_core.api import BadResponse, SearchHit, plain_text, result_rows, rows, text_at, web_url
 
 from .dates import iso_date
 
@@ -36,19 +36,14 @@ def parse(data: Any, *, now: datetime) -> list[SearchHit]:
         now: what relative dates are counted from.
 
     Raises:
-        BadResponse: it is no search reply, or none of its results has an address.
+        BadResponse: it is no search reply, or none of its results has a URL.
     """
     if not isinstance(data, Mapping) or not _PARTS & data.keys():
         raise BadResponse("Serper's answer is no search reply: it has no organic results")
-    organic = data.get("organic")
-    if organic is not None and not isinstance(organic, list):
-        raise BadResponse("Serper's answer has another layout: organic is no list")
     answer = answer_of(data)
     found = _distinct(_hits(data, answer, now))
-    if organic and not found:
-        raise BadResponse(
-            f"Serper's answer has another layout: none of its {len(organic)} results has a link"
-        )
+    if not found and "organic" in data:  # it is left out where there is none
+        result_rows(data, "organic", service="Serper", url_fields=("link",))
     beside: dict[str, Any] = {} if found and found[0].extra.get("place") == "answer_box" else dict(answer)
     if panel := _panel(data):
         beside["knowledge_graph"] = panel
@@ -79,14 +74,14 @@ def _hits(data: Mapping[str, Any], answer: Mapping[str, str], now: datetime) -> 
 
 
 def _hit(row: Mapping[str, Any], now: datetime, place: str) -> SearchHit | None:
-    url = row.get("link")
-    if not isinstance(url, str) or not url.strip().lower().startswith(("http://", "https://")):
+    url = web_url(row.get("link"))
+    if not url:
         return None
     shown = text_at(row, "date")
     published = iso_date(shown, now)
     extra = {"place": place, "date": "" if published else shown, "source": text_at(row, "source")}
     return SearchHit(
-        url=url.strip(),
+        url=url,
         title=text_at(row, "title"),
         snippet=text_at(row, "snippet"),
         published=published,
@@ -103,7 +98,9 @@ def _distinct(hits: Iterator[SearchHit]) -> list[SearchHit]:
 
 
 def _panel(data: Mapping[str, Any]) -> dict[str, str]:
-    known = {
-        name: text_at(data, "knowledgeGraph", name) for name in ("title", "type", "description", "website")
-    }
+    panel = data.get("knowledgeGraph")
+    if not isinstance(panel, Mapping):
+        return {}
+    known = {name: text_at(panel, name) for name in ("title", "type", "description")}
+    known["website"] = web_url(panel.get("website"))
     return {name: value for name, value in known.items() if value}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from webfetch_core.api import Freshness, SearchRequest
+from webfetch_core.api import Freshness, SearchRequest, shorten
 
 from .countries import country_name
 from .settings import TavilySettings
@@ -26,7 +26,7 @@ def body_of(request: SearchRequest, settings: TavilySettings) -> dict[str, Any]:
     include = request.include_domains if len(request.include_domains) <= MAX_INCLUDE else ()
     general = settings.topic == "general"
     fields = {
-        "query": cut_at_word(request.query.strip(), MAX_QUERY_CHARS),
+        "query": shorten(request.query.strip(), MAX_QUERY_CHARS, mark=""),
         "max_results": max(1, min(request.limit, MAX_RESULTS)),
         "search_depth": settings.depth,
         "topic": settings.topic,
@@ -38,13 +38,6 @@ def body_of(request: SearchRequest, settings: TavilySettings) -> dict[str, Any]:
         "safe_search": settings.safe_search,
     }
     return {name: value for name, value in fields.items() if value}
-
-
-def cut_at_word(text: str, limit: int) -> str:
-    """The first words of ``text`` that fit into ``limit`` characters."""
-    if len(text) <= limit:
-        return text
-    return text[: limit + 1].rpartition(" ")[0].rstrip() or text[:limit]
 
 
 def endpoint(base_url: str) -> str:
