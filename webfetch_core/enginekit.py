@@ -19,6 +19,8 @@ _SPACE = re.compile(r"\s+")
 _ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ]\d.*)?\Z", re.ASCII)
 _MAIL_DATE = re.compile(r"(?:[a-z]{3}, ?)?\d{1,2} [a-z]{3} \d{4} \d\d?:\d\d.*\Z", re.ASCII | re.IGNORECASE)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:\S", re.ASCII | re.IGNORECASE)
+_SECONDS = re.compile(r"\d{1,12}(?:\.\d+)?\Z", re.ASCII)
+_MAX_WAIT_S = 7 * 86_400.0
 _MISSING = object()
 
 LEAST_SECRET_CHARS = 4
@@ -193,6 +195,29 @@ def error_json(error: ProviderError) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return data if isinstance(data, Mapping) else {}
+
+
+def retry_after_s(headers: Mapping[str, str], now: float) -> float | None:
+    """The seconds that a reply asks to be left alone for, a week at most; None where it does not say.
+
+    From ``retry-after-ms``, as some APIs send it, else from ``retry-after`` (RFC 9110): seconds or a
+    date, one that is past being 0.
+
+    Args:
+        headers: with lower-case names.
+        now: in seconds since the epoch.
+    """
+    exact = headers.get("retry-after-ms", "").strip()
+    if _SECONDS.match(exact):
+        return min(float(exact) / 1000, _MAX_WAIT_S)
+    text = headers.get("retry-after", "").strip()
+    if _SECONDS.match(text):
+        return min(float(text), _MAX_WAIT_S)
+    try:
+        moment = parsedate_to_datetime(text).timestamp()
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None
+    return min(max(moment - now, 0.0), _MAX_WAIT_S)
 
 
 def with_sites(

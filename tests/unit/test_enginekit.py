@@ -15,6 +15,7 @@ from webfetch_core.enginekit import (
     iso_date,
     plain_text,
     result_rows,
+    retry_after_s,
     rows,
     shorten,
     text_at,
@@ -258,3 +259,34 @@ def test_what_is_too_short_for_a_secret_is_not_looked_for(secret: str) -> None:
 @given(JSON)
 def test_any_json_is_struck(data: Any) -> None:
     assert "abcabc" not in json.dumps(without_secret({"x": data, "y": "abcabc"}, "abcabc"))
+
+
+NOW = 1_800_000_000.0  # 15 January 2027, 08:00:00 UTC
+
+
+@pytest.mark.parametrize(
+    ("value", "wait_s"),
+    [
+        ("30", 30.0),
+        (" 2 ", 2.0),
+        ("1.5", 1.5),
+        ("Fri, 15 Jan 2027 08:01:00 GMT", 60.0),
+        ("Fri, 15 Jan 2027 07:00:00 GMT", 0.0),
+        ("999999999999", 604800.0),
+        *[(odd, None) for odd in ("soon", "-5", "", "٣", "1e3", "Fri, 40 Jan 2027 08:01:00 GMT", "9" * 400)],
+    ],
+)
+def test_the_wait_in_seconds_or_until_a_date(value: str, wait_s: float | None) -> None:
+    assert retry_after_s({"retry-after": value}, NOW) == wait_s
+
+
+def test_the_wait_in_milliseconds_is_exacter() -> None:
+    assert retry_after_s({}, NOW) is None
+    assert retry_after_s({"retry-after-ms": "1500", "retry-after": "2"}, NOW) == 1.5
+    assert retry_after_s({"retry-after-ms": "soon", "retry-after": "2"}, NOW) == 2.0
+
+
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_any_wait_is_survived(exact: str, text: str) -> None:
+    found = retry_after_s({"retry-after-ms": exact, "retry-after": text}, NOW)
+    assert found is None or 0 <= found <= 604800

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from email.utils import parsedate_to_datetime
 
+from ..enginekit import retry_after_s
 from ..errors import (
     AuthFailed,
     BadResponse,
@@ -24,7 +24,6 @@ SHOWN_CHARS = 200
 """Characters of a reply's body that an error message shows."""
 
 _READ_BYTES = 64 * 1024  # redacted before it is cut, so that no half of a secret shows
-_MAX_RETRY_S = 7 * 86_400.0
 _WALL_MARKS = (
     b"/cdn-cgi/challenge-platform/",
     b"_cf_chl_opt",
@@ -43,28 +42,6 @@ def excerpt(body: bytes, secrets: Iterable[str] = ()) -> str:
     text = redact(body[:_READ_BYTES].decode("utf-8", "replace"), secrets)
     clean = "".join(c if unicodedata.category(c)[0] != "C" else " " for c in text)
     return " ".join(clean.split())[:SHOWN_CHARS]
-
-
-def retry_after_s(value: str | None, now: float) -> float | None:
-    """Read a ``Retry-After`` header: seconds or an HTTP date, against ``now`` in epoch seconds."""
-    text = (value or "").strip()
-    if re.fullmatch(r"\d{1,12}(?:\.\d+)?", text):
-        return min(float(text), _MAX_RETRY_S)
-    if not text:
-        return None
-    try:
-        moment = parsedate_to_datetime(text).timestamp()
-    except (ValueError, TypeError, OverflowError, IndexError):
-        return None
-    return min(max(moment - now, 0.0), _MAX_RETRY_S)
-
-
-def _wait_s(headers: Mapping[str, str], now: float) -> float | None:
-    """The wait that a reply asks for: in milliseconds where it says so, as some APIs do, else in seconds."""
-    exact = headers.get("retry-after-ms", "").strip()
-    if re.fullmatch(r"\d{1,12}", exact):
-        return min(float(exact) / 1000, _MAX_RETRY_S)
-    return retry_after_s(headers.get("retry-after"), now)
 
 
 def is_wall(headers: Mapping[str, str], body: bytes) -> bool:
@@ -96,7 +73,7 @@ def for_status(
     elif status == 402:
         error = QuotaExceeded(said)
     elif status == 429:
-        error = RateLimited(said, retry_after_s=_wait_s(headers, now))
+        error = RateLimited(said, retry_after_s=retry_after_s(headers, now))
     elif status >= 500 or status in (408, 425):
         error = Unavailable(said)
     elif status < 400:

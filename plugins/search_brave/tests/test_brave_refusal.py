@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from webfetch_search_brave.rates import calls_per_s, pause_s, tiers, used_up
-from webfetch_search_brave.refusal import refusal, retry_after_s
+from webfetch_search_brave.refusal import refusal
 
 from webfetch_core.api import (
     AuthFailed,
@@ -121,7 +121,7 @@ def test_retry_after_wins_over_the_tier_and_may_be_a_date() -> None:
     assert error(429, {}, {**BOTH_LEFT, "retry-after": "30"}).retry_after_s == 30
     assert error(429, {}, {"retry-after": "Mon, 30 Nov 2026 10:02:00 GMT"}).retry_after_s == 120
     assert error(429, {}, {"retry-after": "soon"}).retry_after_s is None
-    assert retry_after_s("Mon, 30 Nov 2020 10:02:00 GMT", NOW) == 0
+    assert error(429, {}, {"retry-after": "Mon, 30 Nov 2020 10:02:00 GMT"}).retry_after_s == 0
 
 
 @pytest.mark.parametrize(

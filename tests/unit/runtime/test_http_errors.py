@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webfetch_core.runtime.http_errors import excerpt, for_status, is_wall, redact, retry_after_s
+from webfetch_core.runtime.http_errors import excerpt, for_status, is_wall, redact
 
 NOW = 1_800_000_000.0
 
@@ -47,25 +47,6 @@ def test_a_bot_wall_is_not_a_wrong_key() -> None:
         error = for_status(403, headers, body, host="api.example", secrets=(), now=NOW)
         assert error is not None and error.kind == "blocked"
     assert not is_wall({"content-type": "application/json"}, b'{"error": "g-recaptcha"}')
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        ("30", 30.0),
-        (" 2 ", 2.0),
-        ("1.5", 1.5),
-        ("Fri, 15 Jan 2027 08:01:00 GMT", 60.0),
-        ("Fri, 15 Jan 2027 07:00:00 GMT", 0.0),
-        ("999999999999", 604800.0),
-        ("soon", None),
-        ("-5", None),
-        ("", None),
-        (None, None),
-    ],
-)
-def test_retry_after_in_seconds_and_as_a_date(value: str | None, expected: float | None) -> None:
-    assert retry_after_s(value, NOW) == expected
 
 
 def test_rate_limits_carry_what_was_asked_for() -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from webfetch_core.api import (
@@ -20,6 +19,7 @@ from webfetch_core.api import (
     Unavailable,
     WebfetchError,
     plain_text,
+    retry_after_s,
     rows,
     text_at,
 )
@@ -70,7 +70,7 @@ def refusal(
         spent = used_up(known)
         if spent or _month_is_used_up(error):
             return _quota(said, spent, status)
-        wait = retry_after_s(headers.get("retry-after", ""), now)
+        wait = retry_after_s(headers, now)
         return RateLimited(said, retry_after_s=pause_s(known) if wait is None else wait, status=status)
     if status < 300:
         return _by_words(said, detail, status)
@@ -104,17 +104,6 @@ def error_of(data: Any) -> Mapping[str, Any]:
     if data.get("type") == "ErrorResponse" or data.keys() <= {"message", "detail", "status", "code"}:
         return {"code": data.get("code"), "detail": data.get("detail") or data.get("message")} if data else {}
     return {}
-
-
-def retry_after_s(value: str, now: float) -> float | None:
-    """Seconds of a ``Retry-After``, which may be a date; None for anything else."""
-    text = value.strip()
-    if re.fullmatch(r"[0-9]{1,12}(?:\.[0-9]+)?", text):
-        return min(float(text), MAX_WAIT_S)
-    try:
-        return min(max(parsedate_to_datetime(text).timestamp() - now, 0.0), MAX_WAIT_S)
-    except (ValueError, TypeError, OverflowError, IndexError):
-        return None
 
 
 def _detail(error: Mapping[str, Any]) -> str:

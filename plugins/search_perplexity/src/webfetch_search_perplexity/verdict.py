@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from webfetch_core.api import (
@@ -23,6 +22,7 @@ from webfetch_core.api import (
     Unavailable,
     WebfetchError,
     plain_text,
+    retry_after_s,
     without_secret,
 )
 
@@ -34,7 +34,6 @@ KEY = "PERPLEXITY_API_KEY"
 SHOWN_CHARS = 300
 """Characters of Perplexity's own words that an error shows."""
 
-_MAX_WAIT_S = 7 * 86_400.0
 _KEY_STATUSES = (401, 403)
 # What says that the account is empty. Of 429 fewer words do: a rate limit may point to the bill.
 _NO_CREDIT = {
@@ -72,7 +71,7 @@ def refusal(reply: HttpReply, key: str, now: float) -> WebfetchError:
     ``now`` is in seconds since the epoch: ``Retry-After`` may be a date.
     """
     data, _ = body_of(reply)
-    wait_s = wait(reply.headers, now)
+    wait_s = retry_after_s(reply.headers, now)
     if isinstance(data, Mapping):
         return fault(reply.status, without_secret(data, key), wait_s)
     return _unworded(reply.status, wait_s)
@@ -132,25 +131,6 @@ def _other(status: int, told: str, wait_s: float | None) -> WebfetchError:
     if status >= 500 or status in (408, 409, 425):
         return Unavailable(told, retry_after_s=wait_s, status=status)
     return BadResponse(told, fix=FIX_URL, status=status)
-
-
-def wait(headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds to wait by ``retry-after-ms``, else by ``retry-after``: seconds or an HTTP date."""
-    seconds = _number(headers.get("retry-after-ms", ""))
-    if seconds is not None:
-        return min(seconds / 1000, _MAX_WAIT_S)
-    text = headers.get("retry-after", "").strip()
-    seconds = _number(text)
-    if seconds is None and text:
-        try:
-            seconds = max(parsedate_to_datetime(text).timestamp() - now, 0.0)
-        except (ValueError, TypeError, OverflowError, IndexError):
-            return None
-    return None if seconds is None else min(seconds, _MAX_WAIT_S)
-
-
-def _number(text: str) -> float | None:
-    return float(text) if re.fullmatch(r"\s*\d{1,12}(?:\.\d+)?\s*", text, re.ASCII) else None
 
 
 def _said(data: Mapping[str, Any]) -> str:
