@@ -155,7 +155,8 @@ def clients(session: nox.Session) -> None:
 @nox.session(tags=["nightly"])
 def matrix(session: nox.Session) -> None:
     """Every plugin installed from wheels, offline, on the loopback web."""
-    _install(session, *TEST_TOOLS, "packaging", ".", *(f"./plugins/{name}" for name in PLUGINS))
+    dists = [".", *(f"./plugins/{name}" for name in PLUGINS), "./plugins/webfetch"]
+    _install(session, *TEST_TOOLS, "packaging", *dists)
     _environment(session)
     session.env["TEST_WHEELS"] = "1"
     session.run("pytest", "tests", *session.posargs)
