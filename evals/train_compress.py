@@ -1,9 +1,20 @@
 """Train the linear scorer of compress_sentences and write its ``model.json``.
 
-Reads ``../shared/data/qa_results/train.jsonl.xz``: questions with five chunks each, in which the
-answer stands. A unit that holds the answer is a positive; the loss is that of a softmax over the
-units of one result (any positive will do), so only the order within a result is learned. The idf
-table is counted over the training chunks. Needs numpy; takes about a minute.
+Three kinds of results are learned from, each result once, all with the same weight:
+
+- short: ``../shared/data/qa_results/train.jsonl.xz``, questions with five chunks of 400 characters in
+  which the answer stands. A unit that holds the answer is a positive.
+- long: the same questions; the chunks of one source are put together to a page, and each of the five
+  is shown in its surroundings, by the core's own selection: excerpts of up to 1,600 characters.
+- table: ``../shared/train/wtq_question_table.jsonl.xz``, questions asked of a table, with the sections
+  of the table's article (``wiki_heading_section_pairs.jsonl.xz``) around it and the four most similar
+  articles beside it; chunked, ranked and selected as in a search. The data has no answers: the row that
+  holds it is told from the words of the question (see ``asked_row``), and where it cannot be told the
+  question is left out.
+
+The loss is that of a softmax over the units of one result (any positive will do), so only the order
+within a result is learned. The idf table is counted over the chunks of the short results. Needs numpy
+and webfetch-rank-bm25; takes about a minute and a half. The same data gives the same file.
 
     python evals/train_compress.py [--dry-run]
 """
@@ -12,123 +23,336 @@ from __future__ import annotations
 
 import argparse
 import json
-import lzma
 import math
 import re
 import sys
-import unicodedata
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from attrs import evolve, frozen
+from common import DATA, answered, normal, rows
 from webfetch_compress_sentences import model as model_module
 from webfetch_compress_sentences.features import FEATURES, features
-from webfetch_compress_sentences.layout import lay_out
+from webfetch_compress_sentences.layout import Placed, lay_out
 from webfetch_compress_sentences.question import read_question
 from webfetch_compress_sentences.words import terms
+from webfetch_rank_bm25.ranker import Bm25Ranker
+from webfetch_rank_bm25.settings import Bm25Settings
 
-from webfetch_core.api import Chunk
+from webfetch_core.api import Chunk, Document
+from webfetch_core.pipeline.chunking import chunk
+from webfetch_core.pipeline.selection import select
 
-DATA = Path(__file__).parents[2] / "shared" / "data" / "qa_results"
+RESULTS = DATA / "qa_results" / "train.jsonl.xz"
+TABLES = DATA.parent / "train" / "wtq_question_table.jsonl.xz"
+SECTIONS = DATA.parent / "train" / "wiki_heading_section_pairs.jsonl.xz"
 TARGET = Path(model_module.__file__).with_name("model.json")
 COMMON_TERMS = 1_500
-SET_BY_HAND = {"navigation": -1.0, "heading": -0.5, "row": 0.3, "item": 0.0, "code": 0.0}
-"""Weights of what encyclopaedia paragraphs hold too rarely to learn from."""
+SET_BY_HAND = {"navigation": -1.0, "heading": -0.5, "item": 0.0, "code": 0.0}
+"""Weights of what encyclopaedia pages hold too rarely to learn from."""
+QUESTIONS_PER_TABLE = 2
+RANKED = 30
 
 
-def read(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a packed JSON-lines file, with chunks as records."""
-    with lzma.open(path, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            row = json.loads(line)
-            row["chunks"] = [Chunk(text=c["text"], url=c["url"], title=c["title"]) for c in row["chunks"]]
-            yield row
+@frozen(kw_only=True)
+class Example:
+    """A query, the excerpts of its result, and what marks the units that answer it: one of the answers, or
+    being that row of that source."""
+
+    query: str
+    chunks: Sequence[Chunk]
+    answers: Sequence[str] = ()
+    row: tuple[str, str] | None = None
+
+    def labels(self, placed: Sequence[Placed]) -> list[float]:
+        if self.row is None:
+            return [float(answered(p.unit.text, self.answers)) for p in placed]
+        return [float((p.source, p.unit.text) == self.row) for p in placed]
 
 
-def plain(text: str) -> str:
-    """NFKC, lower case, punctuation to blanks, blanks folded: the form answers are compared in."""
-    lowered = unicodedata.normalize("NFKC", text).lower()
-    return re.sub(r"\s+", " ", re.sub(r"[^\w\s]|_", " ", lowered)).strip()
+def excerpts(ranked: Sequence[int], chunks: Sequence[Chunk], texts: dict[str, str]) -> Sequence[Chunk]:
+    """Select as a search does."""
+    return select(
+        ranked, chunks, texts, keep=5, per_source=4, near_duplicate=0.85, context=1, max_chars=1_600
+    )
 
 
-def holds(text: str, answers: list[str]) -> bool:
-    """Whether an answer stands in ``text`` as whole words."""
-    padded = f" {plain(text)} "
-    return any(f" {plain(a)} " in padded for a in answers if plain(a))
+# ---- prose ---------------------------------------------------------------------------------------
 
 
-def idf_table(rows: list[dict[str, Any]]) -> tuple[dict[str, float], float]:
+def short_results() -> list[Example]:
+    return [
+        Example(
+            query=row["query"],
+            chunks=[Chunk(text=c["text"], url=c["url"], title=c["title"]) for c in row["chunks"]],
+            answers=row["answers"],
+        )
+        for row in rows(RESULTS)
+    ]
+
+
+def long_results(short: Sequence[Example]) -> Iterator[Example]:
+    """Yield the short results with each chunk in its surroundings."""
+    parts: dict[str, dict[str, Chunk]] = defaultdict(dict)
+    for example in short:
+        for c in example.chunks:
+            parts[c.url][c.text] = c
+    texts: dict[str, str] = {}
+    placed: dict[str, list[Chunk]] = {}
+    for url, found in parts.items():
+        texts[url], starts = joined(list(found))
+        order = sorted(found, key=lambda text: (starts[text], len(text)))
+        placed[url] = [evolve(found[t], start=starts[t], end=starts[t] + len(t)) for t in order]
+    for example in short:
+        chunks = [c for url in dict.fromkeys(c.url for c in example.chunks) for c in placed[url]]
+        place = {(c.url, c.text): i for i, c in enumerate(chunks)}
+        ranked = [place[c.url, c.text] for c in example.chunks]
+        yield evolve(example, chunks=excerpts(ranked, chunks, texts))
+
+
+def joined(parts: Sequence[str], least: int = 15, most: int = 80) -> tuple[str, dict[str, int]]:
+    """Put the chunks of one source together where one repeats the end of another, the rest as paragraphs.
+
+    Returns the page and where each chunk starts in it.
+    """
+    heads = {part[:least]: part for part in reversed(parts)}
+    after: dict[str, tuple[str, int]] = {}
+    taken: set[str] = set()
+    for part in parts:
+        for start in range(max(1, len(part) - most), len(part) - least + 1):
+            other = heads.get(part[start : start + least])
+            if other and other != part and other not in taken and other.startswith(part[start:]):
+                after[part] = other, len(part) - start
+                taken.add(other)
+                break
+    page = ""
+    starts: dict[str, int] = {}
+    for part in [*(p for p in parts if p not in taken), *parts]:  # the second round is for circles
+        here, shared = part, 0
+        if here not in starts and page:
+            page += "\n\n"
+        while here and here not in starts:
+            starts[here] = len(page) - shared
+            page += here[shared:]
+            here, shared = after.get(here, ("", 0))
+    return page, starts
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+_MOST = re.compile(r"\b(?:most|highest|largest|greatest|longest|tallest|biggest|maximum|best)\b")
+_LEAST = re.compile(r"\b(?:least|lowest|smallest|shortest|fewest|minimum)\b")
+_FIRST = re.compile(r"\b(?:first|earliest)\b(?! (?:place|round|name|half|position))")
+_LAST = re.compile(r"\b(?:last|latest|final)\b(?! (?:place|round|name|half|position))")
+_AFTER = re.compile(r"\bnext\b|\b(?:right|immediately|directly|comes|came|listed) after\b|\bbelow\b")
+_BEFORE = re.compile(r"\bprevious\b|\b(?:right|immediately|directly|comes|came|listed) before\b|\babove\b")
+_MANY_ROWS = re.compile(
+    r"\bhow many (?!points|people|years|goals|votes|seats|deaths|episodes|games|medals|miles|meters|wins)"
+    r"|\bnumber of\b|\btotal\b|\bdifference\b|\bmore than\b|\bless than\b|\bor\b|\baverage\b|\bconsecutive\b"
+    r"|\bhow long\b|\bsame\b|\bother than\b|\bbesides\b|\bnot\b"
+)
+_NUMBER = re.compile(r"[^\w]*(-?\d[\d,]*(?:\.\d+)?)")
+
+
+def asked_row(question: str, head: Sequence[str], body: Sequence[Sequence[str]]) -> int | None:
+    """The one row that holds the answer: it names what the question names, stands next to it, is the
+    first or last, or has the extreme number of the column that the question names. None: cannot be told."""
+    asked = f" {normal(question)} "
+    if _MANY_ROWS.search(asked):
+        return None
+    plain = [sorted({normal(cell) for cell in row}) for row in body]
+    seen = Counter(cell for row in plain for cell in row)
+    scores = [
+        sum(
+            len(cell.split()) + len(cell) / 20
+            for cell in row
+            if len(cell) > 2 and f" {cell} " in asked and seen[cell] <= max(1, len(body) // 2)
+        )
+        for row in plain
+    ]
+    top = max(scores, default=0)
+    named = [i for i, score in enumerate(scores) if score == top > 0]
+    if step := 1 if _AFTER.search(asked) else -1 if _BEFORE.search(asked) else 0:
+        return named[0] + step if len(named) == 1 and 0 <= named[0] + step < len(body) else None
+    if len(named) == 1:
+        return named[0]
+    wanted = [pattern for pattern in (_FIRST, _LAST, _MOST, _LEAST) if pattern.search(asked)]
+    pool = named or [i for i, row in enumerate(plain) if not any("total" in cell.split() for cell in row)]
+    if len(wanted) != 1 or not pool:
+        return None
+    if wanted[0] in (_FIRST, _LAST):
+        return pool[0 if wanted[0] is _FIRST else -1]
+    words = set(terms(question))
+    columns = [[_NUMBER.match(body[i][k]) for i in pool] for k, n in enumerate(head) if words & set(terms(n))]
+    columns = [column for column in columns if all(column)]
+    if len(columns) != 1:
+        return None
+    values = [float(number.group(1).replace(",", "")) for number in columns[0] if number]
+    extreme = (max if wanted[0] is _MOST else min)(values)
+    return pool[values.index(extreme)] if values.count(extreme) == 1 else None
+
+
+@frozen(kw_only=True)
+class Page:
+    document: Document
+    chunks: Sequence[Chunk]
+    head: Sequence[str]
+    body: Sequence[Sequence[str]]
+    questions: Sequence[str]
+
+    def about(self) -> set[str]:
+        return set(terms(" ".join([self.document.title, *self.head])))
+
+
+def table_pages() -> list[Page]:
+    """The articles: a title, sections, and the table after the first, second or third of them."""
+    tables = list(rows(TABLES))
+    sections: dict[str, list[str]] = defaultdict(list)
+    titles = sorted({table["title"] for table in tables}, key=lambda title: (-len(title), title))
+    for section in rows(SECTIONS):
+        title = next((t for t in titles if section["q"].startswith(t)), "")
+        heading = section["q"][len(title) :].strip()
+        sections[title].append(f"## {heading}\n\n{section['p']}" if heading else section["p"])
+    pages = []
+    for number, table in enumerate(tables):
+        head, *body = ([cell.strip() for cell in line.split(" | ")] for line in table["table"].split("\n"))
+        body = [(row + [""] * len(head))[: len(head)] for row in body]
+        heading = ("", "## Overview\n\n", "## List\n\n")[number % 3]
+        lines = [markdown_row(row) for row in (head, ["---"] * len(head), *body)]
+        around = sections[table["title"]]
+        before = 1 + number % 3
+        parts = [f"# {table['title']}", *around[:before], heading + "\n".join(lines), *around[before:]]
+        document = Document(
+            url=f"https://page.example/{number}", title=table["title"], text="\n\n".join(parts)
+        )
+        pages.append(
+            Page(
+                document=document,
+                chunks=chunk(document),
+                head=head,
+                body=body,
+                questions=table["questions"],
+            )
+        )
+    return pages
+
+
+def markdown_row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def table_results(pages: Sequence[Page]) -> Iterator[Example]:
+    """Yield up to two results a table; its page stands first, second or third of five."""
+    about = [page.about() for page in pages]
+    where: dict[str, list[int]] = defaultdict(list)
+    for number, words in enumerate(about):
+        for word in sorted(words):
+            where[word].append(number)
+    ranker = Bm25Ranker(Bm25Settings())
+    for number, page in enumerate(pages):
+        near: Counter[int] = Counter()
+        for word in sorted(about[number]):
+            for other in where[word]:
+                near[other] += math.log(len(pages) / len(where[word]))  # type: ignore[assignment]
+        near.pop(number, None)
+        others = sorted(near, key=lambda other: (-near[other], other))[:4]
+        told = ((q, asked_row(q, page.head, page.body)) for q in page.questions)
+        usable = [(q, row) for q, row in told if row is not None][:QUESTIONS_PER_TABLE]
+        for given, (question, row) in enumerate(usable):
+            title = page.document.title
+            if not set(terms(title)) <= set(terms(question)):  # it was asked with the table in view
+                question = f"{question.rstrip('?. ')} ({title})?"
+            place = (number + given) % 3
+            shown = [pages[i] for i in (*others[:place], number, *others[place:])]
+            chunks = [c for p in shown for c in p.chunks]
+            priors = [1 / (1 + 0.1 * rank) for rank, p in enumerate(shown) for _ in p.chunks]
+            passages = [" ".join(dict.fromkeys((c.title, *c.heading_path))) + f"\n{c.text}" for c in chunks]
+            scores = [s * p for s, p in zip(ranker.score(question, passages), priors, strict=True)]
+            ranked = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:RANKED]
+            text = re.sub(r"\s{2,}|[\t\xa0]", " ", markdown_row(page.body[row]))  # as a unit is written
+            yield Example(
+                query=question,
+                chunks=excerpts(ranked, chunks, {p.document.url: p.document.text for p in shown}),
+                row=(page.document.url, text),
+            )
+
+
+# ---- the fit -------------------------------------------------------------------------------------
+
+
+def idf_table(examples: Sequence[Example]) -> tuple[dict[str, float], float]:
     """Return the idf of the most common terms, and that of all others."""
-    texts = {c.text for row in rows for c in row["chunks"]}
+    texts = {c.text for example in examples for c in example.chunks}
     found = Counter(t for text in texts for t in set(terms(text)))
-    table = {t: round(math.log(len(texts) / n), 2) for t, n in found.most_common(COMMON_TERMS)}
-    return table, round(math.log(len(texts) / 2), 2)
+    common = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:COMMON_TERMS]
+    return {t: round(math.log(len(texts) / n), 2) for t, n in common}, round(math.log(len(texts) / 2), 2)
 
 
-def examples(
-    rows: list[dict[str, Any]], idf: dict[str, float], rare: float
+def matrix(
+    examples: Sequence[Example], idf: dict[str, float], rare: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return features, labels and the number of the result, one line a unit."""
+    """Return features, labels and where each result begins, one line a unit."""
     xs: list[list[float]] = []
     ys: list[float] = []
-    groups: list[int] = []
-    for number, row in enumerate(rows):
-        placed = lay_out(row["chunks"])
-        labels = [float(holds(p.unit.text, row["answers"])) for p in placed]
+    starts: list[int] = []
+    for example in examples:
+        placed = lay_out(example.chunks)
+        labels = example.labels(placed)
         if not any(labels) or all(labels):
             continue
-        xs += features(read_question(row["query"]), row["chunks"], placed, idf, rare)
+        starts.append(len(ys))
+        xs += features(read_question(example.query), example.chunks, placed, idf, rare)
         ys += labels
-        groups += [number] * len(placed)
-    _, dense = np.unique(np.array(groups), return_inverse=True)
-    return np.array(xs), np.array(ys), dense
+    return np.array(xs), np.array(ys), np.array(starts)
 
 
-def train(x: np.ndarray, y: np.ndarray, group: np.ndarray, penalty: float, steps: int) -> np.ndarray:
+def train(x: np.ndarray, y: np.ndarray, starts: np.ndarray, penalty: float, steps: int) -> np.ndarray:
     """Minimise the listwise loss by Adam on the whole set; return weights of the raw features."""
     mean, scale = x.mean(0), x.std(0)
     scale[scale < 1e-9] = 1.0
     z = (x - mean) / scale
     given = np.array([name in SET_BY_HAND for name in FEATURES])
-    base = x @ np.array([SET_BY_HAND.get(name, 0.0) for name in FEATURES])
+    by_hand = np.array([SET_BY_HAND.get(name, 0.0) for name in FEATURES])
+    base = x @ by_hand
     z[:, given] = 0.0
-    n = group.max() + 1
+    n = len(starts)
+    group = np.repeat(np.arange(n), np.diff([*starts, len(y)]))
     w, m, v = np.zeros(x.shape[1]), np.zeros(x.shape[1]), np.zeros(x.shape[1])
     for step in range(1, steps + 1):
         s = base + z @ w
-        top = np.full(n, -np.inf)
-        np.maximum.at(top, group, s)
-        e = np.exp(s - top[group])
-        p = e / np.bincount(group, e, n)[group]
+        e = np.exp(s - np.maximum.reduceat(s, starts)[group])
+        p = e / np.add.reduceat(e, starts)[group]
         q = e * y
-        q /= np.bincount(group, q, n)[group]
+        q /= np.add.reduceat(q, starts)[group]
         grad = z.T @ (p - q) / n + penalty * w
         m, v = 0.9 * m + 0.1 * grad, 0.999 * v + 0.001 * grad**2
         w -= 0.05 * (m / (1 - 0.9**step)) / (np.sqrt(v / (1 - 0.999**step)) + 1e-8)
-    return np.where(given, [SET_BY_HAND.get(name, 0.0) for name in FEATURES], w / scale)
+    return np.where(given, by_hand, w / scale)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--dry-run", action="store_true", help="print the weights, write nothing")
-    parser.add_argument("--penalty", type=float, default=0.002)
+    parser.add_argument("--penalty", type=float, default=0.01)
     parser.add_argument("--steps", type=int, default=400)
     args = parser.parse_args()
-    if not DATA.is_dir():
-        print(f"no training data: {DATA} is not there", file=sys.stderr)
-        return 1
-    rows = list(read(DATA / "train.jsonl.xz"))
-    idf, rare = idf_table(rows)
-    x, y, group = examples(rows, idf, rare)
-    weights = train(x, y, group, args.penalty, args.steps)
-    model = {
-        "weights": {name: round(float(w), 4) for name, w in zip(FEATURES, weights, strict=True)},
+    for path in (RESULTS, TABLES, SECTIONS):
+        if not path.is_file():
+            print(f"no training data: {path} is not there", file=sys.stderr)
+            return 1
+    short = short_results()
+    idf, rare = idf_table(short)
+    x, y, starts = matrix([*short, *long_results(short), *table_results(table_pages())], idf, rare)
+    weights = train(x, y, starts, args.penalty, args.steps)
+    model: dict[str, Any] = {
+        "weights": {name: round(float(w), 3) for name, w in zip(FEATURES, weights, strict=True)},
         "rare": rare,
         "idf": dict(sorted(idf.items())),
     }
-    print(f"{group.max() + 1} results, {len(y)} units, {int(y.sum())} with the answer")
+    print(f"{len(starts)} results, {len(y)} units, {int(y.sum())} with the answer")
     for name, w in sorted(model["weights"].items(), key=lambda pair: -abs(pair[1])):
         print(f"{w:8.3f}  {name}")
     if not args.dry_run:

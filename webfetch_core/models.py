@@ -116,7 +116,8 @@ class Chunk:
     """A passage of a document, at ``document.text[start:end]``; only white space lies between passages.
 
     One that begins inside a table has the table's header rows in front, one that begins inside a fenced
-    block the line that opens it; ``start`` and ``end`` leave those out. Lone surrogates are U+FFFD in ``text``.
+    block the line that opens it; ``start`` and ``end`` leave those out. Lone surrogates are U+FFFD in
+    ``text``.
     """
 
     text: str

@@ -141,9 +141,9 @@ def _at_the_command_line(case: Case, tmp_path: Path) -> Seen:
     )
     with Answering(lambda _: reply) as service:
         table = f'[plugins.search_{name}]\nbase_url = "{service.base_url}"\n'
-        (tmp_path / "webfetch.toml").write_text(f'search = ["{name}"]\n{table}', encoding="utf-8")
+        (tmp_path / "case.toml").write_text(f'search = ["{name}"]\n{table}', encoding="utf-8")
         ran = subprocess.run(
-            [sys.executable, "-m", "webfetch_core", "search", "depth of the lake", "--json"],
+            [sys.executable, "-m", "webfetch_core", "--config", "case.toml", "search", "--json", "depth"],
             cwd=tmp_path,
             env={"PATH": os.environ["PATH"], "WEBFETCH_HOME": str(tmp_path / "home"), **given["env"]},
             capture_output=True,
@@ -152,7 +152,7 @@ def _at_the_command_line(case: Case, tmp_path: Path) -> Seen:
             check=False,
         )
         with bench.host(tmp_path, {name: service.base_url}, environ=given["env"]) as wf:
-            call = ask(wf, "depth of the lake")
+            call = ask(wf, "depth")
     [attempt] = json.loads(ran.stdout)["error"]["attempts"]
     assert call.kinds == (attempt["outcome"],)
     return Seen(

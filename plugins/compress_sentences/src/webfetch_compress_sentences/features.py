@@ -13,6 +13,7 @@ from webfetch_core.api import Chunk
 from .layout import Placed
 from .lines import Kind
 from .question import Question
+from .tables import facts_of_rows
 from .words import stem, terms
 
 FEATURES = (
@@ -21,6 +22,7 @@ FEATURES = (
     "answer_with_title", "answer_with_coverage", "names", "numbers", "long_name", "time", "support", "rank",
     "first", "second", "place", "length", "short", "very_long", "heading", "row", "item", "code", "cut_start",
     "cut_end", "navigation", "colon", "question", "repeated", "pronoun", "title_echo", "only_title",
+    "path_coverage", "answer_with_region", "head_row", "end_row", "extreme_row", "cell_asked", "row_after_match",
 )  # fmt: skip
 """Names, in the order of the columns. The training script writes one coefficient for each."""
 
@@ -43,6 +45,7 @@ _NAVIGATION = re.compile(
     r"|add to cart|follow us|menu|copyright|all rights reserved|read more|advertisement|click here|newsletter)\b|\[edit\]|https?://",
     re.I,
 )
+_REGION = 2  # units on each side that make a unit's region
 _REPEATS_WITHIN = 150  # units looked back at; bounds the work on a whole document
 PRONOUN_START = re.compile(
     r"(?:It|Its|They|Their|Theirs|He|His|She|Her|Hers|This|These|That|Those|Such|Both|The (?:latter|former)"
@@ -66,6 +69,8 @@ def features(
     said = [terms(p.unit.text) for p in placed]
     sets = [set(words) for words in said]
     titles = {c.url: set(terms(c.title)) for c in chunks}
+    paths = [set(terms(" ".join(c.heading_path))) for c in chunks]
+    table = facts_of_rows(question, placed)
     asked = question.terms
     weight = {t: idf.get(t, rare) for t in asked}
     total = sum(weight.values()) or 1.0
@@ -73,6 +78,7 @@ def features(
     total_here = sum(here.values()) or 1.0
     common = [sum(weight[t] for t in asked if t in s) / total for s in sets]
     top = max(common, default=0.0)
+    holds = [[t for t in asked if t in s] for s in sets]
     in_chunk: dict[int, set[str]] = {}
     for p, s in zip(placed, sets, strict=True):
         in_chunk.setdefault(p.owner, set()).update(s)
@@ -96,6 +102,11 @@ def features(
         damping = 1.2 * (0.25 + 0.75 * len(words) / (mean_length or 1.0))
         fits = _fits(question.answer, f)
         titled = sum(weight[t] for t in asked if t in mine or t in title) / total
+        row = table.get(i)
+        region: set[str] = set()
+        for k in range(max(0, i - _REGION), min(len(placed), i + _REGION + 1)):
+            if placed[k].chain == p.chain:
+                region.update(holds[k])
         support = max((len(held_by[x]) for x in f.names | f.numbers), default=0)
         values = {
             "coverage": sum(here[t] for t in asked if t in mine) / total_here,
@@ -142,6 +153,13 @@ def features(
             "pronoun": float(bool(PRONOUN_START.match(text))),
             "title_echo": len(mine & title) / max(1, len(mine)),
             "only_title": float(bool(mine) and mine <= title),
+            "path_coverage": sum(weight[t] for t in asked if t in paths[p.owner] and t not in title) / total,
+            "answer_with_region": fits * sum(weight[t] for t in asked if t in region) / total,
+            "head_row": float(row is not None and row.head),
+            "end_row": float(row is not None and row.at_end),
+            "extreme_row": float(row is not None and row.extreme),
+            "cell_asked": row.cell_asked if row is not None else 0.0,
+            "row_after_match": before if row is not None else 0.0,
         }
         seen.append(mine)
         if p.unit.kind is Kind.HEADING:

@@ -12,10 +12,10 @@ from .leads import introduced, lead_ins
 from .lines import Kind
 from .question import Question
 
-FLOOR = 6.0
+FLOOR = 7.0
 """A unit this far below the best is left out though it would fit: it is filling, not evidence.
 
-Chosen on 597 development results: 12 % fewer tokens at 1,100 characters, no answer lost there.
+Chosen on 597 development results at 1,100 characters: 9 % fewer tokens than with 11, no answer lost there.
 """
 
 INTRODUCED = 1.0
