@@ -138,9 +138,8 @@ def main() -> None:
                 with engines(corpus, coverage, args.seed) as running, host(running, chosen, mode, home) as wf:
                     row = ask(wf, questions, urls)
                 label = f"{mode} {chosen[0]}" if mode == "single" else mode
-                print(
-                    f"  {label:18} {row['recall']:9.3f} {row['failed']:7.0f} {row['p50_s']:7.3f} {row['max_s']:7.3f}"
-                )
+                print(f"  {label:18} {row['recall']:9.3f} {row['failed']:7.0f}", end="")
+                print(f" {row['p50_s']:7.3f} {row['max_s']:7.3f}")
                 key = f"{prefix}_{label.replace(' ', '_')}"
                 figures |= {f"{key}_recall": row["recall"], f"{key}_failed": row["failed"]}
                 best = max(best, row["recall"]) if mode == "single" else best
