@@ -253,28 +253,28 @@ def table_results(pages: Sequence[Page]) -> Iterator[Example]:
             where[word].append(number)
     ranker = Bm25Ranker(Bm25Settings())
     for number, page in enumerate(pages):
-        near: Counter[int] = Counter()
+        near: dict[int, float] = defaultdict(float)
         for word in sorted(about[number]):
             for other in where[word]:
-                near[other] += math.log(len(pages) / len(where[word]))  # type: ignore[assignment]
+                near[other] += math.log(len(pages) / len(where[word]))
         near.pop(number, None)
         others = sorted(near, key=lambda other: (-near[other], other))[:4]
         told = ((q, asked_row(q, page.head, page.body)) for q in page.questions)
         usable = [(q, row) for q, row in told if row is not None][:QUESTIONS_PER_TABLE]
         for given, (question, row) in enumerate(usable):
             title = page.document.title
-            if not set(terms(title)) <= set(terms(question)):  # it was asked with the table in view
-                question = f"{question.rstrip('?. ')} ({title})?"
+            named = set(terms(title)) <= set(terms(question))  # if not: it was asked with the table in view
+            query = question if named else f"{question.rstrip('?. ')} ({title})?"
             place = (number + given) % 3
             shown = [pages[i] for i in (*others[:place], number, *others[place:])]
             chunks = [c for p in shown for c in p.chunks]
             priors = [1 / (1 + 0.1 * rank) for rank, p in enumerate(shown) for _ in p.chunks]
             passages = [" ".join(dict.fromkeys((c.title, *c.heading_path))) + f"\n{c.text}" for c in chunks]
-            scores = [s * p for s, p in zip(ranker.score(question, passages), priors, strict=True)]
+            scores = [s * p for s, p in zip(ranker.score(query, passages), priors, strict=True)]
             ranked = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:RANKED]
             text = re.sub(r"\s{2,}|[\t\xa0]", " ", markdown_row(page.body[row]))  # as a unit is written
             yield Example(
-                query=question,
+                query=query,
                 chunks=excerpts(ranked, chunks, {p.document.url: p.document.text for p in shown}),
                 row=(page.document.url, text),
             )

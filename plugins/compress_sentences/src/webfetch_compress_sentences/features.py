@@ -22,7 +22,8 @@ FEATURES = (
     "answer_with_title", "answer_with_coverage", "names", "numbers", "long_name", "time", "support", "rank",
     "first", "second", "place", "length", "short", "very_long", "heading", "row", "item", "code", "cut_start",
     "cut_end", "navigation", "colon", "question", "repeated", "pronoun", "title_echo", "only_title",
-    "path_coverage", "answer_with_region", "head_row", "end_row", "extreme_row", "cell_asked", "row_after_match",
+    "path_coverage", "answer_with_region", "head_row", "end_row", "extreme_row", "cell_asked",
+    "row_after_match",
 )  # fmt: skip
 """Names, in the order of the columns. The training script writes one coefficient for each."""
 
