@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from attrs import Attribute, Factory, field, fields_dict, frozen
+from attrs import Attribute, Factory, field, frozen
 from attrs.validators import ge, gt, in_, le
 
 from .errors import ConfigError
@@ -197,11 +197,6 @@ def default_config(environ: Mapping[str, str]) -> Path:
     if sys.platform == "darwin":
         return default_home(environ) / CONFIG_NAME
     return Path(environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "webfetch" / CONFIG_NAME
-
-
-def setting_names() -> tuple[str, ...]:
-    """Top-level keys that a file may have."""
-    return tuple(name for name in fields_dict(Settings) if name != "origins")
 
 
 __all__ = [
