@@ -95,10 +95,28 @@ class Page:
 
 
 @frozen(kw_only=True)
+class ExtractionStep:
+    """What one way of finding a page's content came to.
+
+    Attributes:
+        name: the step (``classifier``, ``trafilatura``, ``json_ld``, ...).
+        words: how many words it would keep, or added.
+        won: whether the text is (in part) its.
+        reason: why it won or did not, in a few words.
+    """
+
+    name: str
+    words: int = 0
+    won: bool = False
+    reason: str = ""
+
+
+@frozen(kw_only=True)
 class Document:
     """The readable content of a page; ``text`` is Markdown.
 
-    ``flags`` are facts a reader should know (``hidden_text_removed``, ``metadata_only``, ...).
+    ``flags`` are facts a reader should know (``hidden_text_removed``, ``metadata_only``, ...);
+    ``steps`` are the ways in which its content was looked for, in the order they were tried.
     """
 
     url: str
@@ -109,6 +127,7 @@ class Document:
     links: tuple[str, ...] = ()
     published: str | None = None
     flags: tuple[str, ...] = ()
+    steps: tuple[ExtractionStep, ...] = ()
 
 
 @frozen(kw_only=True)

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from attrs import evolve
 
 from ..errors import ContractViolation
-from ..models import Chunk, Document, Embeddings, Match, Page, SearchHit, SearchRequest
+from ..models import Chunk, Document, Embeddings, ExtractionStep, Match, Page, SearchHit, SearchRequest
 
 MAX_URL_CHARS = 8_192
 MAX_TEXT_CHARS = 20_000
@@ -192,6 +192,16 @@ def check_document(value: Any) -> Document | None:
         links=tuple(plain(x) for x in listed(value.links, "links", MAX_LINKS) if isinstance(x, str)),
         published=_text(value.published)[:MAX_DATE_CHARS] or None,
         flags=flags,
+        steps=tuple(
+            ExtractionStep(
+                name=_told(step.name),
+                words=int(_number(step.words)),
+                won=bool(step.won),
+                reason=_told(step.reason),
+            )
+            for step in listed(value.steps, "steps", MAX_METADATA)
+            if isinstance(step, ExtractionStep)
+        ),
     )
 
 

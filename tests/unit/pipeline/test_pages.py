@@ -21,7 +21,7 @@ from webfetch_core.api import (
     WebfetchError,
     hookimpl,
 )
-from webfetch_core.pipeline.pages import ALONE_BYTES
+from webfetch_core.pipeline.page_extraction import ALONE_BYTES
 from webfetch_core.testing import (
     FakeClock,
     FakePlugin,
