@@ -62,11 +62,11 @@ def test_the_core_that_is_tested_is_this_one() -> None:
 
 
 def test_requirements_are_the_core_and_the_starter_set() -> None:
-    assert lines("requirements.txt") == [".", *(f"./plugins/{name}" for name in STARTER)]
+    assert lines("requirements.txt") == [".[formats]", *(f"./plugins/{name}" for name in STARTER)]
 
 
 def test_development_requirements_have_every_plugin_editable() -> None:
-    wanted = {"-e .", *(f"-e ./plugins/{name}" for name in PLUGINS)}
+    wanted = {"-e .[formats]", *(f"-e ./plugins/{name}" for name in PLUGINS)}
     assert wanted <= set(lines("requirements-dev.txt"))
 
 

@@ -75,6 +75,9 @@ def _run(
         args = parse_core(words)
         if args.command is None:
             raise UsageFault("no command was given", usage=main_parser().format_usage())
+        flags["json"] = (
+            flags["json"] or getattr(args, "format", "") == "json"
+        )  # errors, too, are in JSON then
         vars(args).update(flags)
         return _run_core(args, environ, out, err, open_webfetch)
 

@@ -47,6 +47,7 @@ def explain_fetch(
     rows += [(a.stage, a.provider, told_time(a.elapsed_s), _outcome(a)) for a in attempts]
     reasons = [a.reason for a in attempts]
     facts: list[tuple[str, str]] = []
+    steps: list[str] = []
     if not attempts and document is not None:
         rows.append(("cache", "page cache", "", "hit"))
         reasons.append("")
@@ -55,12 +56,21 @@ def explain_fetch(
         facts += [("published", document.published or ""), ("flags", ", ".join(document.flags))]
         facts += [("links", str(len(document.links))), ("characters", str(len(document.text)))]
         facts += [(f"metadata {key}", value) for key, value in sorted(document.metadata.items())]
+        steps = _steps(document, inner)
     return _titled(
         [
             (f"attempts for {url}", _reasoned(rows, reasons, inner)),
+            ("how the text was found", steps),
             ("document", table([f for f in facts if f[1]], width=inner)),
         ]
     )
+
+
+def _steps(document: Document, width: int) -> list[str]:
+    """The ways in which the text was looked for, each with the reason why it won or did not."""
+    rows = [("STEP", "WORDS", "")]
+    rows += [(step.name, str(step.words), "won" if step.won else "-") for step in document.steps]
+    return _reasoned(rows, [step.reason for step in document.steps], width) if document.steps else []
 
 
 def _titled(sections: Sequence[tuple[str, list[str]]]) -> list[str]:

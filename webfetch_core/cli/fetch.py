@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from ..events import Event
@@ -18,9 +18,13 @@ from .search import note_lost_cache
 if TYPE_CHECKING:
     from ..app import Webfetch
 
+Shape = Callable[[Document, str], str]
+"""Writes a part of a document's Markdown."""
+
 
 def run(args: Namespace, wf: Webfetch, streams: Streams, environ: Mapping[str, str]) -> int:
-    """Print a page as Markdown, from ``--start`` as far as the budget goes."""
+    """Print a page, from ``--start`` as far as the budget goes."""
+    shape = _shape(args.format)
     attempts: list[Attempt] = []
     end = wf.subscribe(lambda event: _collect(event, attempts))
     document: Document | None = None
@@ -37,8 +41,27 @@ def run(args: Namespace, wf: Webfetch, streams: Streams, environ: Mapping[str, s
     if args.json:
         _print_json(document, args, streams)
     else:
-        _print_text(document, args, wf.settings.budget.fetch, streams)
+        _print_text(document, args, wf.settings.budget.fetch, streams, shape)
     return OK
+
+
+def _shape(name: str) -> Shape:
+    """What writes a part of a document in a format. Asked for before anything is fetched: a format that
+    cannot be written is no reason to go to the network.
+
+    Raises:
+        UsageFault: the library for it is not installed.
+    """
+    if name not in ("html", "text"):
+        return lambda document, part: part
+    from .formats import require, to_html, to_text
+
+    require()
+    if name == "text":
+        return lambda document, part: to_text(part)
+    return lambda document, part: to_html(
+        part, title=document.title, url=document.url, language=document.metadata.get("language", "")
+    )
 
 
 def _collect(event: Event, attempts: list[Attempt]) -> None:
@@ -56,12 +79,13 @@ def _collect(event: Event, attempts: list[Attempt]) -> None:
         )
 
 
-def _print_text(document: Document, args: Namespace, default: int, streams: Streams) -> None:
+def _print_text(document: Document, args: Namespace, default: int, streams: Streams, shape: Shape) -> None:
     budget = default if args.max_tokens is None else args.max_tokens * CHARS_PER_TOKEN
     stop = window(document.text, args.start, budget)
-    streams.text(document.text[args.start : stop])
+    streams.text(shape(document, document.text[args.start : stop]))
     if stop < len(document.text):
-        streams.text(
+        tell = streams.text if args.format != "html" else streams.note
+        tell(
             f"\n[truncated: characters {args.start} to {stop} of {len(document.text)}; "
             f"go on with: webfetch fetch {one_line(args.url)} --start {stop}]"
         )

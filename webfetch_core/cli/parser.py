@@ -181,11 +181,20 @@ def _search(p: argparse.ArgumentParser) -> None:
 
 def _fetch(p: argparse.ArgumentParser) -> None:
     p.add_argument("url", metavar="URL", help="with its scheme, as https://example.org/")
+    p.add_argument(
+        "--format",
+        metavar="F",
+        choices=("markdown", "text", "json", "html"),
+        default="markdown",
+        help="markdown (the default), text, json (as --json) or html",
+    )
     p.add_argument("--max-tokens", metavar="N", type=whole, help="length of the text (default 6000)")
     p.add_argument("--start", metavar="N", type=count, default=0, help="character to start at (default 0)")
     p.add_argument("--force-fresh", action="store_true", help="pass by the page cache")
     p.add_argument("--deadline", metavar="S", type=seconds, help="longest wait in seconds (default 10)")
-    p.add_argument("--explain", action="store_true", help="show who fetched and extracted it, and how")
+    p.add_argument(
+        "--explain", action="store_true", help="show who fetched it, which step found the text, and why"
+    )
 
 
 def _status(p: argparse.ArgumentParser) -> None:
