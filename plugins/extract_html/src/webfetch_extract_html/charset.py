@@ -7,6 +7,8 @@ import contextlib
 import re
 from collections.abc import Mapping
 
+from .detect import detect, is_iso_2022_jp, wide_without_mark
+
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16: it begins with the same two bytes
@@ -19,6 +21,7 @@ _META = re.compile(rb"<meta[^>]{0,300}?charset\s*=\s*[\"']?\s*([\w.:-]+)", re.I)
 _XML = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]+)[\"']", re.I)
 _COMMENT = re.compile(rb"<!--.*?-->", re.S)
 _NO_TEXT = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ue000-\uf8ff\ufffd]")
+_PLAIN = re.compile(r"[A-Za-z0-9 \t\r\n]")
 _SAMPLE_CHARS = 16_384
 _HEAD_BYTES = 4_096
 _SAMPLE_BYTES = 1 << 18
@@ -67,6 +70,8 @@ def decode(body: bytes, headers: Mapping[str, str] | None = None, content_type: 
         if body.startswith(bom):
             return body[len(bom) :].decode(encoding, "replace")
     declared = _declared(body, headers or {}, content_type)
+    if not declared and is_iso_2022_jp(body):
+        declared = ["iso2022_jp"]
     if not any(map(_is_multi_byte, declared[:1])):
         try:
             return body.decode("utf-8")
@@ -86,9 +91,15 @@ def decode(body: bytes, headers: Mapping[str, str] | None = None, content_type: 
 
 def is_binary(text: str) -> bool:
     """Whether what came out of :func:`decode` is no text: one character in ten of its beginning is a
-    control or none at all."""
-    sample = text[:_SAMPLE_CHARS]
-    return len(_NO_TEXT.findall(sample)) * 10 > len(sample)
+    control or none at all, and plain letters, digits and blanks are fewer than half of it.
+
+    Zero bytes do not count: pages that were padded with them are read by browsers as if they were not there.
+    """
+    sample = text[: 4 * _SAMPLE_CHARS].replace("\0", "")[:_SAMPLE_CHARS]
+    if not sample:
+        return bool(text)
+    plain = len(_PLAIN.findall(sample))
+    return len(_NO_TEXT.findall(sample)) * 10 > len(sample) and plain * 2 < len(sample)
 
 
 def _declared(body: bytes, headers: Mapping[str, str], content_type: str) -> list[str]:
@@ -104,10 +115,8 @@ def _declared(body: bytes, headers: Mapping[str, str], content_type: str) -> lis
         ):
             # A declaration that could be read as ASCII is not UTF-16.
             found.append("utf-8" if encoding.startswith(("utf-16", "utf-32")) else encoding)
-    if body[:1] == b"<" and body[1:2] == b"\0":
-        found.append("utf-16-le")
-    elif body[:2] == b"\0<":
-        found.append("utf-16-be")
+    if wide := wide_without_mark(body):
+        found.insert(0, wide)
     return list(dict.fromkeys(encoding for encoding in found if encoding))
 
 
@@ -138,6 +147,8 @@ def _mostly_utf8(body: bytes, error: UnicodeDecodeError) -> bool:
 
 
 def _detected(body: bytes) -> str:
+    if found := detect(body):
+        return found
     from charset_normalizer import from_bytes
 
     best = from_bytes(body[:_SAMPLE_BYTES]).best()
