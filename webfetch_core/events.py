@@ -24,7 +24,8 @@ class Event:
     ``stage.finished``     a stage of the pipeline is over (``stage``, ``elapsed_s``, ``count``)
     ``breaker.opened``     a provider is benched; ``breaker.closed`` when it serves again
     ``cache.hit``          the query cache answered (``data["kind"]``); ``cache.missed`` otherwise
-    ``page.cached``        a page went into the page cache (``stored``) or came out of it (``hit``)
+    ``page.cached``        a page went into the page cache (``stored``), came out of it (``hit``), was
+                            confirmed by its site (``renewed``) or stood in for it (``stale``)
     =====================  ==========================================================================
 
     ``at`` is an instant of the host's monotonic clock, ``request_id`` groups the events of one

@@ -71,11 +71,19 @@ class SearchHit:
 @frozen(kw_only=True)
 class FetchRequest:
     """What a fetcher is asked. ``purpose`` is ``search`` (autonomous), ``user`` (named by a
-    person or model) or ``robots``."""
+    person or model) or ``robots``.
+
+    With ``etag`` or ``last_modified`` the caller holds the page as ``validated_url`` gave it before:
+    a fetcher that can ask conditionally sends them to that URL and to no other (``If-None-Match``,
+    ``If-Modified-Since``), and returns a Page of status 304 without a body where it has not changed.
+    """
 
     url: str
     deadline: float | None = None
     purpose: str = "search"
+    etag: str = ""
+    last_modified: str = ""
+    validated_url: str = ""
 
 
 @frozen(kw_only=True)
@@ -241,6 +249,27 @@ class Embeddings:
     rows: int
     dim: int
     model_id: str = ""
+
+
+@frozen(kw_only=True)
+class ProxyAddress:
+    """How a client reaches the guard's proxy: ``server`` is its URL, and it asks for the credentials by
+    HTTP Basic (``Proxy-Authorization``)."""
+
+    server: str
+    username: str
+    password: str = field(repr=False)
+
+
+@frozen(kw_only=True)
+class ProxyFailure:
+    """What the guard's proxy could not serve. ``kind`` is ``refused``, ``unavailable``, ``timeout`` or
+    ``too_large``; ``message`` says why and never has an address that the client did not write."""
+
+    host: str
+    port: int
+    kind: str
+    message: str
 
 
 @frozen(kw_only=True)

@@ -12,7 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 from attrs import field, frozen, has
 
 from .field_checks import count, count_or_none, flag, is_number, must, positive, text, texts
-from .models import Document, Embeddings, Page
+from .models import Document, Embeddings, Page, ProxyAddress, ProxyFailure
 
 T = TypeVar("T")
 
@@ -270,9 +270,56 @@ class Http(Protocol):
 
         Keyword limits: ``deadline``, ``max_bytes`` (inflated), ``max_wire_bytes``,
         ``max_redirects``, ``min_bytes_per_s``; ``check_hop`` is called with the URL of each
-        redirect before it is followed and may raise. The status is not judged: the fetcher does that.
+        redirect before it is followed and may raise; ``conditions`` are headers such as
+        ``If-None-Match``, sent to the URL ``conditions_url`` alone, be it a redirect's. The status is
+        not judged: the fetcher does that.
         """
         ...
+
+    def guard_proxy(self, *, max_bytes: int | None = None) -> ProxyLease:
+        """A way out for a client that opens its own connections, a browser say; close it when done.
+
+        Every host that the client asks this proxy for is judged like any URL. The hosts of the
+        plugin's own ``base_url`` are not trusted there: who asks is a page.
+
+        Args:
+            max_bytes: what may come in over it; then its connections are cut.
+
+        Raises:
+            Unavailable: no port can be had on 127.0.0.1.
+        """
+        ...
+
+
+class ProxyLease(Protocol):
+    """The right to use the guard's proxy, for one page or one job; a context manager. Thread-safe."""
+
+    @property
+    def address(self) -> ProxyAddress:
+        """Where it listens, and the credentials, which are this lease's own."""
+        ...
+
+    @property
+    def received(self) -> int:
+        """Bytes that came in."""
+        ...
+
+    def failures(self) -> Sequence[ProxyFailure]:
+        """What was refused or could not be reached, oldest first; each host, port and kind once."""
+        ...
+
+    def permit(self, url: str) -> None:
+        """Judge a URL by its form and by the vetoes, without resolving its host: the proxy sees no
+        path of what is fetched over TLS. Raises Refused."""
+        ...
+
+    def close(self) -> None:
+        """End its connections and its credentials. Idempotent."""
+        ...
+
+    def __enter__(self) -> ProxyLease: ...
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None: ...
 
 
 class CacheSpace(Protocol):

@@ -47,7 +47,8 @@ class Fetcher(Protocol):
     """Turns a URL into bytes."""
 
     def fetch(self, request: FetchRequest) -> Page:
-        """Return the page as it came, inflated. An error status is an error, not a page.
+        """Return the page as it came, inflated. An error status is an error, not a page; a 304 is one
+        only where the request has validators and they were sent to the URL that answered so.
 
         Raises:
             Refused, Blocked, PageError, Unavailable, TimedOut.

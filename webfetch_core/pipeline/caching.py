@@ -8,6 +8,7 @@ once for each kind of fault.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from attrs import evolve, frozen
 
@@ -264,11 +265,16 @@ class NegativeCache:
         self._clock = clock
         self._ttl = ttl
 
-    def remember(self, url: str, kind: str, reason: str = "") -> bool:
-        """Note a failure of an error ``kind``; say whether it is one to remember."""
+    def remember(self, url: str, kind: str, reason: str = "", *, at_most_s: float | None = None) -> bool:
+        """Note a failure of an error ``kind``; say whether it is one to remember.
+
+        ``at_most_s`` is when the other side said to come back, in seconds: no longer than that.
+        """
         if kind not in _MEMORY or self._ttl.negative_s <= 0:
             return False
-        facts = {"url": url, "kind": kind, "reason": reason}
+        facts: dict[str, Any] = {"url": url, "kind": kind, "reason": reason}
+        if at_most_s is not None:
+            facts["at_most_s"] = at_most_s
         return self._store.put(NEGATIVE, url_key(url), encode_row(self._clock.time(), facts))
 
     def recall(self, url: str, *, force_fresh: bool = False) -> FailedUrl | None:
@@ -282,7 +288,10 @@ class NegativeCache:
         row = decode_row(value)
         kind = str(row.facts.get("kind", "")) if row else ""
         age: float = self._clock.time() - row.at if row else 0.0
-        if row is None or not -_CLOCK_SLACK_S <= age < _MEMORY.get(kind, 0.0) * self._ttl.negative_s:
+        memory_s = _MEMORY.get(kind, 0.0) * self._ttl.negative_s
+        if row is not None and isinstance(told := row.facts.get("at_most_s"), (int, float)):
+            memory_s = min(memory_s, told)
+        if row is None or not -_CLOCK_SLACK_S <= age < memory_s:
             self._store.delete(NEGATIVE, key)
             return None
         return FailedUrl(url=url, kind=kind, reason=str(row.facts.get("reason", "")))

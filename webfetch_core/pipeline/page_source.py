@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from urllib.parse import urlsplit
 
-from ..errors import NotConfigured, PageError, Refused, WebfetchError
+from ..errors import BadResponse, NotConfigured, PageError, Refused, WebfetchError
 from ..models import Document, FetchRequest, Page
 from ..runtime.deadline import Deadline
 from ..runtime.emitter import Scope
@@ -13,6 +13,8 @@ from ..runtime.host import Host
 from ..runtime.replies import check_page
 from ..stages import Fetcher
 from .page_extraction import PageExtraction
+
+NOT_MODIFIED = 304
 
 
 class PageSource:
@@ -24,8 +26,12 @@ class PageSource:
 
     def get(
         self, request: FetchRequest, *, scope: Scope, deadline: Deadline, in_process: bool = False
-    ) -> tuple[Page, Document]:
-        """Try the fetchers in order; a later one is a rescue for walls and for pages without text."""
+    ) -> tuple[Page, Document | None]:
+        """Try the fetchers in order; a later one is a rescue for walls and for pages without text.
+
+        The document is None for a page of status 304 alone: one that has not changed since the caller
+        got the validators of ``request``.
+        """
         scheme = urlsplit(request.url).scheme
         handles = self._host.fetchers(scheme)
         if not handles and scheme in ("http", "https"):
@@ -42,8 +48,12 @@ class PageSource:
                     deadline=deadline,
                     target=request.url,
                     check=check_page,
-                    count=lambda p: len(p.body),
+                    count=lambda p: len(p.body) or int(p.status == NOT_MODIFIED),
                 )
+                if page.status == NOT_MODIFIED:
+                    if request.etag or request.last_modified:
+                        return page, None
+                    raise BadResponse("answered that the page has not changed to who has no copy of it")
                 document = self._extraction.extract(
                     page, scope=scope, deadline=deadline, in_process=in_process
                 )

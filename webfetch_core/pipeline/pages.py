@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from urllib.parse import urlsplit
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from ..errors import PageError, WebfetchError
-from ..models import Document, FetchRequest, Freshness
+from ..errors import BadResponse, PageError, ProviderError, WebfetchError
+from ..models import Document, FetchRequest, Freshness, Page
+from ..providers import FetchTraits
 from ..runtime.deadline import Deadline
 from ..runtime.emitter import Scope
 from ..runtime.host import Host, permission_mark
@@ -30,6 +33,25 @@ class PagePolicy:
     in_process: bool = False
 
 
+STALE = "stale"
+"""Flag of a document from the cache that is older than the query wants, since its site gave no answer."""
+
+_STALE_IF = frozenset({"unavailable", "timeout", "bad_response", "rate_limited", "busy", "benched"})
+"""Kinds of failure that say nothing of the page itself: an old copy is better than none (RFC 5861)."""
+
+
+def _conditional(request: FetchRequest, cached: CachedDocument | None) -> FetchRequest:
+    """``request``, on the condition that the page has changed since it was cached."""
+    if cached is None or not (cached.etag or cached.last_modified):
+        return request
+    return evolve(
+        request,
+        etag=cached.etag,
+        last_modified=cached.last_modified,
+        validated_url=cached.final_url or request.url,
+    )
+
+
 class PageLoader:
     """Loads pages for one ``Webfetch``. Thread-safe; called in threads that may be left behind."""
 
@@ -44,31 +66,62 @@ class PageLoader:
     def load(self, url: str, policy: PagePolicy, *, scope: Scope, deadline: Deadline) -> Document:
         """Return the document behind ``url``, by ``deadline``.
 
+        A cached page that is too old for the query is asked for on condition that it has changed; one
+        that cannot be had now is answered by its cached form while that is not too old by far, flagged
+        ``stale``.
+
         Raises:
             WebfetchError: why there is none.
         """
         web = urlsplit(url).scheme in ("http", "https")
         key = canonical(url)
+        cached = self._permitted(key) if web and not policy.force_fresh else None
         if web and not policy.force_fresh:
-            cached = self._pages.get(key)
             self.tell_of_trouble(scope)
-            if cached is not None and self._serves(cached, policy):
-                scope.emit("page.cached", stage="fetch", target=url, outcome="hit", elapsed_s=0.0)
-                return cached.document
+        if cached is not None and self._young(cached, policy):
+            scope.emit("page.cached", stage="fetch", target=url, outcome="hit", elapsed_s=0.0)
+            return cached.document
+        try:
+            return self._fetch(url, key, policy, cached, web=web, scope=scope, deadline=deadline)
+        except WebfetchError as exc:
+            if cached is None or exc.kind not in _STALE_IF or not self._passable(cached, policy):
+                raise
+            scope.emit("page.cached", stage="fetch", target=url, outcome="stale", reason=exc.message)
+            return evolve(cached.document, flags=(*cached.document.flags, STALE))
+
+    def _fetch(
+        self,
+        url: str,
+        key: str,
+        policy: PagePolicy,
+        cached: CachedDocument | None,
+        *,
+        web: bool,
+        scope: Scope,
+        deadline: Deadline,
+    ) -> Document:
         if policy.cache_only and web:
             raise PageError("it is not in the page cache, and this search may not use the network")
         if web and (failed := self._failures.recall(key, force_fresh=policy.force_fresh)) is not None:
             raise PageError(f"failed a moment ago: {failed.reason}", kind=failed.kind)
         # A page that was given less time than usual and did not make it is not to blame.
         hurried = deadline.remaining() < HURRIED * self._host.settings.fetch_timeout_s
+        plain = FetchRequest(url=url, deadline=deadline.at, purpose=policy.purpose)
+        request = _conditional(plain, cached)
+        get = partial(self._source.get, scope=scope, deadline=deadline, in_process=policy.in_process)
         try:
-            request = FetchRequest(url=url, deadline=deadline.at, purpose=policy.purpose)
-            page, document = self._source.get(
-                request, scope=scope, deadline=deadline, in_process=policy.in_process
-            )
+            page, document = get(request)
+            if document is None and (renewed := self._renewed(key, page)) is not None:
+                scope.emit("page.cached", stage="fetch", target=url, outcome="renewed")
+                return renewed
+            if document is None:  # it vanished from the cache meanwhile: what was confirmed is not there
+                page, document = get(plain)
+            if document is None:
+                raise BadResponse("answered 304 to a request without conditions")
         except WebfetchError as exc:
             if web and not (hurried and exc.kind == "timeout"):
-                self._failures.remember(key, exc.kind, exc.message)
+                wait_s = exc.retry_after_s if isinstance(exc, ProviderError) else None
+                self._failures.remember(key, exc.kind, exc.message, at_most_s=wait_s)
             raise
         if web and not self._host.closed:
             self._failures.forget(key)
@@ -76,17 +129,48 @@ class PageLoader:
                 key,
                 document,
                 final_url=page.final_url,
-                validators=page.headers,
+                validators=self._validators(page),
                 permission=self._host.permission_for(url) or self._host.permission_for(page.final_url or url),
             ):
                 scope.emit("page.cached", stage="fetch", target=url, outcome="stored")
         return document
 
-    def _serves(self, cached: CachedDocument, policy: PagePolicy) -> bool:
-        """Whether a cached page may answer: young enough, and not of a host that is forbidden by now."""
-        if cached.permission and cached.permission != permission_mark(self._host.settings.net):
-            return False
+    def _renewed(self, key: str, page: Page) -> Document | None:
+        """The cached document, its age counted from now; None when the row is not there any more."""
+        current = self._permitted(key)
+        if current is None:
+            return None
+        if not self._host.closed:
+            self._failures.forget(key)
+            self._pages.renew(key, current, validators=page.headers)
+        return current.document
+
+    def _validators(self, page: Page) -> Mapping[str, str]:
+        """What the page can be asked for again by. Those of a rendered page are its shell's: none."""
+        rendered = any(
+            handle.name == page.fetched_by
+            and isinstance(handle.entry.provider.traits, FetchTraits)
+            and handle.entry.provider.traits.renders_js
+            for handle in self._host.handles("fetch")
+        )
+        return {} if rendered else page.headers
+
+    def _permitted(self, key: str) -> CachedDocument | None:
+        """The cached page, unless it is of a host that is forbidden by now."""
+        cached = self._pages.get(key)
+        if cached is None or not cached.permission:
+            return cached
+        return cached if cached.permission == permission_mark(self._host.settings.net) else None
+
+    def _young(self, cached: CachedDocument, policy: PagePolicy) -> bool:
+        """Whether a cached page may answer without a question to its site."""
         return policy.cache_only or cached.age_s < lifetime(policy.freshness, self._host.settings.ttl)
+
+    def _passable(self, cached: CachedDocument, policy: PagePolicy) -> bool:
+        """Whether a cached page may answer when its site does not: within the time that a stale search
+        result is served for."""
+        ttl = self._host.settings.ttl
+        return cached.age_s < ttl.stale_factor * lifetime(policy.freshness, ttl)
 
     def tell_of_trouble(self, scope: Scope) -> None:
         """Once a request: what a cache that hangs did to it."""

@@ -20,7 +20,7 @@ from .cache_admin import Counters
 from .caching import QueryCache, SingleFlight, TolerantStore, query_key
 from .cascade import Ranking
 from .gather import Gathered, Gathering
-from .pages import PageLoader
+from .pages import STALE, PageLoader
 from .ranking import RankStage
 from .request import SearchOptions, classify
 from .selection import select
@@ -352,4 +352,7 @@ def _notes(gathered: Gathered) -> Sequence[str]:
             kinds[kind] = kinds.get(kind, 0) + 1
         told = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items()))
         notes.append(f"no page could be read ({told}); the excerpts are the engines' own snippets")
+    stale = [s.hit.url for s in gathered.pages.values() if s.document and STALE in s.document.flags]
+    if stale:
+        notes.append(f"these did not answer, and older copies stand in for them: {', '.join(stale)}")
     return notes

@@ -276,7 +276,10 @@ class Caller:
             with self._lock:
                 self._abandoned -= 1
             # Too late for its caller, but still news of the provider: it asks to be left alone.
-            if exc is not None and (wait := cool_down_s(exc)) is not None:
+            # A page that does so says nothing of the fetcher.
+            if exc is None or not counts_against_breaker(handle.stage, exc):
+                return
+            if (wait := cool_down_s(exc)) is not None:
                 handle.breaker.record_failure(str(exc), retry_after_s=wait)
 
     # ---- what became of it ----------------------------------------------------------------------

@@ -40,6 +40,8 @@ class Limits:
         max_redirects: hops after the first request.
         min_bytes_per_s: of the body on the wire, judged after three seconds.
         check_hop: called with each redirect's URL before it is followed; may raise.
+        conditions: headers that ask whether a page has changed; sent to ``conditions_url`` alone.
+        conditions_url: the URL that gave the validators, as ``Page.final_url`` has it.
     """
 
     deadline: float | None = None
@@ -48,6 +50,8 @@ class Limits:
     max_redirects: int = field(default=8, validator=ge(0))
     min_bytes_per_s: float = field(default=0.0, validator=ge(0))
     check_hop: Callable[[str], None] | None = None
+    conditions: Mapping[str, str] = field(factory=dict)
+    conditions_url: str = ""
 
 
 def fetch(
@@ -83,7 +87,8 @@ def fetch(
         with client.slots.hold(target.host, deadline - now()):
             reply = None
             try:
-                reply = client.send("GET", target, headers, deadline, cookies=cookies)
+                asked = {**headers, **limits.conditions} if target.url == limits.conditions_url else headers
+                reply = client.send("GET", target, asked, deadline, cookies=cookies)
                 extract_cookies_to_jar(cookies, reply.request, reply.raw)  # type: ignore[no-untyped-call]
                 location = reply.headers.get("location", "")
                 if reply.status_code not in _REDIRECTS or not location:

@@ -387,6 +387,18 @@ def test_faults_of_this_host_are_not_the_pages(store: DictCache, clock: Clock, k
     assert not NegativeCache(store, clock, TTL).remember("u", kind)
 
 
+def test_a_failure_is_remembered_no_longer_than_the_other_side_said(store: DictCache, clock: Clock) -> None:
+    failures = NegativeCache(store, clock, TTL)
+    failures.remember("u", "rate_limited", at_most_s=5.0)
+    failures.remember("v", "rate_limited", at_most_s=1e9)
+    clock.now += 4
+    assert failures.recall("u") is not None
+    clock.now += 1
+    assert failures.recall("u") is None
+    clock.now += 0.6 * TTL.negative_s
+    assert failures.recall("v") is None
+
+
 def test_a_page_that_works_again_is_forgotten(store: DictCache, clock: Clock) -> None:
     failures = NegativeCache(store, clock, TTL)
     failures.remember("u", "timeout")

@@ -22,6 +22,7 @@ from webfetch_core.api import (
     hookimpl,
 )
 from webfetch_core.pipeline.page_extraction import ALONE_BYTES
+from webfetch_core.settings import TtlSettings
 from webfetch_core.testing import (
     FakeClock,
     FakePlugin,
@@ -159,6 +160,53 @@ def test_a_fetcher_that_is_benched_leaves_the_page_to_the_next(world: Any) -> No
     for url in urls:
         assert one.wf.fetch(url).title == "Lamp"
     assert len(one.fetcher.calls) == 3
+
+
+# ---- asked again on condition ----
+
+
+def old_enough(world: Any, answer: Any, **provider: Any) -> Any:
+    """A world whose page has been cached with an entity tag and is too old by now."""
+    clock = FakeClock()
+    fetcher = ScriptedFetcher({URL: answer})
+    plugin = fake_plugin("fetch", fetcher, "own", **provider)
+    one = world(fetch=None, plugins=[plugin], clock=clock, ttl=TtlSettings(stable_s=100.0))
+    one.wf.fetch(URL)
+    clock.advance(150)
+    return one, fetcher
+
+
+def tagged(request: Any) -> Page:
+    if request.etag:
+        return Page(url=URL, final_url=URL, body=b"", status=304)
+    return Page(
+        url=URL,
+        final_url=f"{URL}/end",
+        body=TEXT.encode(),
+        content_type="text/html",
+        headers={"etag": '"1"', "last-modified": "yesterday"},
+        fetched_by="own",
+    )
+
+
+def test_a_fetcher_is_told_what_is_known_of_the_page(world: Any) -> None:
+    one, fetcher = old_enough(world, tagged)
+    assert one.wf.fetch(URL).title == "Lamp"
+    (request,) = fetcher.calls[-1]
+    assert (request.etag, request.last_modified, request.validated_url) == ('"1"', "yesterday", f"{URL}/end")
+    assert [e.outcome for e in one.named("page.cached")] == ["stored", "renewed"]
+    assert [e.outcome for e in one.named("call.finished") if e.stage == "fetch"] == ["ok", "ok"]
+
+
+def test_the_validators_of_a_rendered_page_are_those_of_its_shell(world: Any) -> None:
+    one, fetcher = old_enough(world, tagged, traits=FetchTraits(renders_js=True))
+    one.wf.fetch(URL)
+    assert [(call[0].etag, call[0].last_modified) for call in fetcher.calls] == [("", ""), ("", "")]
+
+
+def test_a_304_that_nobody_asked_for_is_no_page(world: Any) -> None:
+    one = world(pages={URL: Page(url=URL, final_url=URL, body=b"", status=304)})
+    assert kind_of(one.wf.fetch, URL) == "bad_response"
 
 
 # ---- what is remembered of failures ----

@@ -259,6 +259,14 @@ def test_a_rate_limit_that_comes_too_late_still_warms_the_breaker(bench: Any) ->
     assert "slow down" in one.handle.breaker.reason
 
 
+@pytest.mark.parametrize("error", [RateLimited("429", retry_after_s=60.0), Blocked("403")])
+def test_a_page_that_is_walled_too_late_says_nothing_of_its_fetcher(bench: Any, error: ProviderError) -> None:
+    one = bench(Slow(0.15, error), stage="fetch")
+    one.failed(TimedOut, seconds=0.03)
+    until(lambda: one.caller.abandoned == 0)
+    assert one.handle.breaker.state is BreakerState.CLOSED
+
+
 # ---- building ----
 
 

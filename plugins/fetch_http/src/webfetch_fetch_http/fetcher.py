@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from email.utils import parsedate_to_datetime
+import time
+from collections.abc import Callable
+from urllib.parse import urlsplit
 
 import attrs
 
@@ -18,10 +20,13 @@ from webfetch_core.api import (
     ProviderError,
     RateLimited,
     Unavailable,
+    retry_after_s,
 )
 
+from .conditional import conditions, unchanged
 from .onward import onward
 from .outline import MAX_BYTES, Outline, outline
+from .politeness import Politeness
 from .robots import Robots
 from .settings import FetchHttpSettings
 from .sniff import media_type, sniff
@@ -38,7 +43,13 @@ _EMPTY = Outline()
 class HttpFetcher:
     """Fetches pages over ``context.http``, whose guard and limits hold for every request."""
 
-    def __init__(self, settings: FetchHttpSettings, http: Http, clock: Clock) -> None:
+    def __init__(
+        self,
+        settings: FetchHttpSettings,
+        http: Http,
+        clock: Clock,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
         self._settings = settings
         self._http = http
         self._clock = clock
@@ -48,24 +59,26 @@ class HttpFetcher:
         self._robots = Robots(
             http, clock, product_token(settings.user_agent), self._headers, settings.robots_ttl_s
         )
+        self._manners = Politeness(clock, settings.max_retry_after_s, sleep)
 
     def fetch(self, request: FetchRequest) -> Page:
-        """Return the page, its content type corrected by its bytes.
+        """Return the page, its content type corrected by its bytes; of status 304 where the request has
+        validators and the page has not changed since.
 
         Raises:
             Refused: by the guard, a veto or robots.txt.
             Blocked: 403 and its kin, or a bot wall under any status.
-            RateLimited: 429.
+            RateLimited: 429, or a host that asked to be left alone for longer; of kind ``busy`` where the
+                turn of this page comes after the deadline.
             PageError: not_found, login, paywall, consent, empty, too_large, bad_encoding,
                 redirect_loop.
             Unavailable, TimedOut, BadResponse: the site failed.
         """
         settings = self._settings
-        autonomous = request.purpose == "search" and settings.obey_robots
+        asked = conditions(request)
 
         def allowed(url: str) -> None:
-            if autonomous:
-                self._robots.require(url, request.deadline)
+            self._mind_manners(url, request)
 
         url, left, elapsed_s = request.url, settings.max_redirects, 0.0
         while True:
@@ -79,18 +92,19 @@ class HttpFetcher:
                 max_redirects=left,
                 min_bytes_per_s=settings.min_bytes_per_s,
                 check_hop=allowed,
+                conditions=asked,
+                conditions_url=request.validated_url,
             )
             elapsed_s += page.elapsed_s
             left -= page.redirects
             kind = sniff(page.body, page.content_type)
-            html = media_type(kind) in _HTML and len(page.body) <= MAX_BYTES
-            seen = outline(page.body) if html else _EMPTY
-            if error := _fault(page, seen, html, self._clock.time()):
+            following, error = None, None
+            if not unchanged(page, request):
+                following, error = self._judge(page, kind)
+            if error is not None:
+                self._manners.rest(_host(page.final_url), error.retry_after_s)
                 raise error
-            following = onward(seen, page.final_url, page.headers.get("refresh", "")) if html else None
             if following is None:
-                if html and (error := hollow(seen, page.final_url)):
-                    raise error
                 return attrs.evolve(
                     page,
                     url=request.url,
@@ -104,6 +118,40 @@ class HttpFetcher:
                 raise PageError(f"more than {settings.max_redirects} redirects", kind="redirect_loop")
             url = following
 
+    def _mind_manners(self, url: str, request: FetchRequest) -> None:
+        """Before each request: what the host wishes, which binds pages that nobody named.
+
+        Raises:
+            Refused, TimedOut: see :meth:`Robots.require`.
+            RateLimited: see :class:`Politeness`.
+        """
+        settings, host = self._settings, _host(url)
+        distance_s = settings.host_delay_s
+        if request.purpose == "search":
+            self._manners.require_rested(host)
+            if settings.obey_robots:
+                wished_s = self._robots.require(url, request.deadline)
+                distance_s = max(distance_s, min(wished_s, settings.max_crawl_delay_s))
+        self._manners.wait(host, distance_s, request.deadline)
+
+    def _judge(self, page: Page, kind: str) -> tuple[str | None, ProviderError | None]:
+        """Where the page sends its reader on, or why it is no content; (None, None) for a page to keep."""
+        html = media_type(kind) in _HTML and len(page.body) <= MAX_BYTES
+        seen = outline(page.body) if html else _EMPTY
+        if error := _fault(page, seen, self._clock.time()):
+            return None, error
+        if not html:
+            return None, None
+        following = onward(seen, page.final_url, page.headers.get("refresh", ""))
+        return following, hollow(seen, page.final_url) if following is None else None
+
+
+def _host(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
 
 def product_token(user_agent: str) -> str:
     """Return the name by which robots.txt may address us: the agent string's own, else webfetch.
@@ -116,7 +164,7 @@ def product_token(user_agent: str) -> str:
     return "webfetch" if name.lower() == "mozilla" else name
 
 
-def _fault(page: Page, seen: Outline, html: bool, now: float) -> ProviderError | None:
+def _fault(page: Page, seen: Outline, now: float) -> ProviderError | None:
     """Return why a page is none. No message has words of the page: it may be a wall's."""
     status = page.status
     wall = challenge(seen, page.headers)
@@ -130,22 +178,13 @@ def _fault(page: Page, seen: Outline, html: bool, now: float) -> ProviderError |
     if status == 402:
         return PageError(said, kind="paywall")
     if status == 429:
-        return RateLimited(said, retry_after_s=_retry_after_s(page.headers.get("retry-after", ""), now))
+        return RateLimited(said, retry_after_s=retry_after_s(page.headers, now))
     if status in (403, 406, 451) or status >= 600:
         return Blocked(said)
     if status >= 500 or status in (408, 425):
-        return Unavailable(said)
+        return Unavailable(said, retry_after_s=retry_after_s(page.headers, now) if status == 503 else None)
     if status >= 300:
         return BadResponse(said)
     if not page.body.strip():
         return PageError("the page is empty", kind="empty")
     return None
-
-
-def _retry_after_s(value: str, now: float) -> float | None:
-    if re.fullmatch(r"\s*\d{1,9}\s*", value):
-        return float(value)
-    try:
-        return max(parsedate_to_datetime(value).timestamp() - now, 0.0)
-    except (ValueError, TypeError, OverflowError, IndexError):
-        return None

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from urllib.parse import quote, urlsplit
 
-from attrs import frozen
+from attrs import Factory, define, frozen
 
 from webfetch_core.api import Clock, Http, PageError, Refused, TimedOut, WebfetchError
 
@@ -20,14 +20,19 @@ _MAX_BYTES = 1024 * 1024
 _MAX_REDIRECTS = 5
 _MAX_HOSTS = 512
 _FAILURE_TTL_S = 300.0
+_DELAY = re.compile(r"\d{1,6}(?:\.\d{0,6})?\Z")
 _UNRESERVED = re.compile(r"%(?:2D|2E|5F|7E|3[0-9]|[46][1-9A-F]|[57][0-9A])")
 
 
 @frozen
 class Rules:
-    """The rules of one agent: (allow, pattern) pairs. No rules allow everything."""
+    """The rules of one agent: (allow, pattern) pairs. No rules allow everything.
+
+    ``delay_s`` is its ``Crawl-delay``, which is no part of the RFC and still widely written.
+    """
 
     rules: tuple[tuple[bool, str], ...] = ()
+    delay_s: float = 0.0
 
     def allow(self, url: str) -> bool:
         """Whether ``url`` may be fetched: the longest pattern decides, and allow wins a tie."""
@@ -44,10 +49,9 @@ class Rules:
 
 def parse(text: str, agent: str) -> Rules:
     """Return the rules for the product token ``agent``, or those for everyone."""
-    mine: list[tuple[bool, str]] = []
-    everyone: list[tuple[bool, str]] = []
+    mine, everyone = _Group(), _Group()
     named = False
-    current: list[list[tuple[bool, str]]] = []
+    current: list[_Group] = []
     in_agents = False
     for line in text.lstrip("\ufeff").splitlines():
         key, colon, value = line.partition("#")[0].partition(":")
@@ -67,8 +71,20 @@ def parse(text: str, agent: str) -> Rules:
             in_agents = False
             if value:
                 for group in current:
-                    group.append((key == "allow", _normal(value)))
-    return Rules(tuple(mine if named else everyone))
+                    group.rules.append((key == "allow", _normal(value)))
+        elif key == "crawl-delay":
+            in_agents = False
+            if _DELAY.match(value):
+                for group in current:
+                    group.delay_s = float(value)
+    chosen = mine if named else everyone
+    return Rules(tuple(chosen.rules), chosen.delay_s)
+
+
+@define
+class _Group:
+    rules: list[tuple[bool, str]] = Factory(list)
+    delay_s: float = 0.0
 
 
 def matches(pattern: str, path: str) -> bool:
@@ -115,8 +131,8 @@ class Robots:
         self._known: OrderedDict[str, tuple[float, Future[_Verdict]]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def require(self, url: str, deadline: float | None) -> None:
-        """Return when ``url`` may be fetched.
+    def require(self, url: str, deadline: float | None) -> float:
+        """Return when ``url`` may be fetched: the seconds that its host wants between requests, 0 for none.
 
         Raises:
             Refused: its rules forbid it, or cannot be had because of a fault on the site's side.
@@ -134,6 +150,7 @@ class Robots:
             raise Refused(
                 f"robots.txt of {host} asks to leave this page", fix="name the page to fetch it anyway"
             )
+        return verdict.rules.delay_s
 
     def _verdict(self, origin: str, deadline: float | None) -> _Verdict:
         now = self._clock.monotonic()

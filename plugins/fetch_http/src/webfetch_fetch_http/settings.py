@@ -27,6 +27,11 @@ class FetchHttpSettings:
         obey_robots: ask robots.txt before pages that nobody named (search); pages that a person or
             a model named are fetched without asking.
         robots_ttl_s: how long the rules of a host are remembered.
+        host_delay_s: between two requests to one host, whoever asks.
+        max_crawl_delay_s: a longer ``Crawl-delay`` of robots.txt, where that is obeyed, is cut to this:
+            a search wants three pages of a site in a few seconds, not a crawl of it.
+        max_retry_after_s: a host that answers 429 or 503 with a longer ``Retry-After`` is left alone
+            this long by pages that nobody named.
     """
 
     user_agent: str = field(default="", validator=_one_line)
@@ -37,3 +42,6 @@ class FetchHttpSettings:
     min_bytes_per_s: float = field(default=200.0, validator=ge(0))
     obey_robots: bool = True
     robots_ttl_s: float = field(default=3600.0, validator=ge(0))
+    host_delay_s: float = field(default=0.0, validator=[ge(0), le(60)])
+    max_crawl_delay_s: float = field(default=0.5, validator=[ge(0), le(60)])
+    max_retry_after_s: float = field(default=600.0, validator=ge(0))
