@@ -11,6 +11,7 @@ from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from attrs import field, frozen, has
 
+from .artefacts import ModelSpec
 from .field_checks import count, count_or_none, flag, is_number, must, positive, text, texts
 from .models import Document, Embeddings, Page, ProxyAddress, ProxyFailure
 
@@ -25,7 +26,11 @@ NAME_PATTERN = re.compile(r"[a-z][a-z0-9_]*\Z")
 
 @runtime_checkable
 class Requirement(Protocol):
-    """Something that must be there before a provider is built."""
+    """Something that must be there before a provider is built.
+
+    One that depends on the plugin's settings also has ``with_settings(settings)``, which returns the
+    requirement to ask for these settings.
+    """
 
     def missing(self, environ: Mapping[str, str]) -> str | None:
         """Return what is missing and how to get it, or None when all is well."""
@@ -122,9 +127,14 @@ class FetchTraits(Traits):
 
 @frozen(kw_only=True)
 class ExtractTraits(Traits):
-    """Media types it takes: ``text/html``, ``text/*`` or ``*/*``; the most specific is tried first."""
+    """Media types it takes: ``text/html``, ``text/*`` or ``*/*``; the most specific is tried first.
+
+    ``isolate`` asks for pages of these types to be extracted in a worker process whatever their size: what
+    reads them may hang, crash or take all memory, and is killed for it.
+    """
 
     content_types: tuple[str, ...] = field(default=("text/html", "application/xhtml+xml"), validator=texts)
+    isolate: bool = field(default=False, validator=flag)
 
 
 @frozen(kw_only=True)
@@ -334,6 +344,17 @@ class CacheSpace(Protocol):
     def scan(self) -> Iterator[tuple[bytes, bytes]]: ...
 
 
+class ModelStore(Protocol):
+    """Where the files of models are."""
+
+    def files(self, spec: ModelSpec) -> Mapping[str, Path]:
+        """Return the path of each file by its name, its content checked against the pinned SHA-256.
+
+        Raises NotConfigured where the model is not on this machine or is damaged.
+        """
+        ...
+
+
 class PluginContext(Protocol):
     """All that a provider shares with the rest. A member that nothing serves raises NotConfigured."""
 
@@ -369,7 +390,7 @@ class PluginContext(Protocol):
     def http(self) -> Http: ...
 
     @property
-    def models(self) -> Any:
+    def models(self) -> ModelStore:
         """The model store."""
         ...
 

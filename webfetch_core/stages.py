@@ -58,7 +58,11 @@ class Fetcher(Protocol):
 
 @runtime_checkable
 class Extractor(Protocol):
-    """Turns a page into a document."""
+    """Turns a page into a document.
+
+    One that can stop early also has ``extract_within(page, seconds)``, which is called in place of
+    ``extract``: it returns what it read in that time, flagged ``truncated`` where that is not all.
+    """
 
     def extract(self, page: Page) -> Document | None:
         """Return the readable content as Markdown; None means "not mine, or nothing in it"."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
@@ -77,7 +78,7 @@ def extract_by(
         try:
             document = caller.call(
                 handle,
-                lambda extractor: extractor.extract(page),
+                partial(_extract, page, min(handle.entry.provider.timeout_s, deadline.remaining())),
                 scope=scope,
                 deadline=deadline,
                 target=page.url,
@@ -94,6 +95,12 @@ def extract_by(
     if failure is not None and (not answered or isinstance(failure, PageError)):
         raise failure
     return None
+
+
+def _extract(page: Page, seconds: float, extractor: Any) -> Document | None:
+    within = getattr(extractor, "extract_within", None)
+    found: Document | None = within(page, seconds) if callable(within) else extractor.extract(page)
+    return found
 
 
 # ---- in a worker process ----------------------------------------------------------------------------
@@ -137,13 +144,15 @@ def worker_factory(payload: Mapping[str, Any]) -> Callable[[Page], Document | No
     host = Host(settings, manager, Catalog(manager, settings, os.environ), SystemClock(), os.environ)
     emitter = Emitter()
 
-    def extract_page(page: Page) -> Document | None:
+    def extract_page(page: Page, seconds: float = float(payload["timeout_s"])) -> Document | None:
         return extract_by(
             host.handles("extract"),
             page,
             caller=host.caller,
             scope=Scope(emitter, host.clock),
-            deadline=host.deadline(float(payload["timeout_s"])),
+            deadline=host.deadline(seconds),
         )
+
+    extract_page.within = extract_page  # type: ignore[attr-defined]  # the worker knows how long it may take
 
     return extract_page

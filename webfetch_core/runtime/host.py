@@ -32,6 +32,7 @@ from .tasks import Tasks
 
 if TYPE_CHECKING:
     from .http import HttpClient
+    from .models import ModelStore
     from .workers import ExtractionWorkers
 
 _log = get_logger("host")
@@ -213,6 +214,12 @@ class Host:
             )
         return store
 
+    def models(self) -> ModelStore:
+        """The files of models; made anew, since it holds nothing."""
+        from .models import ModelStore
+
+        return ModelStore(self.environ, self.settings.home_dir(self.environ))
+
     def workers(self) -> ExtractionWorkers | None:
         """The extraction workers; None when they are switched off or could not rebuild the extractors."""
         from .workers import ExtractionWorkers
@@ -227,13 +234,15 @@ class Host:
             return self._workers
 
     def extract(self, page: Page) -> Document | None:
-        """The document of a page, in this process; None when no extractor finds one."""
+        """The document of a page, in this process unless its type is one that must not be extracted here;
+        None when no extractor finds one."""
+        from .placement import extract_placed, is_isolated
+
+        deadline = self.deadline(self.settings.fetch_timeout_s)
+        if is_isolated(self, page.content_type):
+            return extract_placed(self, page, scope=self.scope(), deadline=deadline)
         return extract_by(
-            self.handles("extract"),
-            page,
-            caller=self.caller,
-            scope=self.scope(),
-            deadline=self.deadline(self.settings.fetch_timeout_s),
+            self.handles("extract"), page, caller=self.caller, scope=self.scope(), deadline=deadline
         )
 
     def embed(self, texts: Sequence[str]) -> Embeddings:

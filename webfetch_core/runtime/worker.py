@@ -30,6 +30,9 @@ _LAST_WORDS_S = 0.3
 _ALARM_GRACE_S = 5.0
 """Beyond a page's time-out, the kernel ends a worker that even a killed host could not end."""
 
+_WAY_BACK_S = 0.3
+"""What of a page's time is kept for handing the document over."""
+
 Extract = Callable[[Page], Document | None]
 Frames = queue.SimpleQueue[tuple[dict[str, Any], bytes] | None]
 
@@ -114,7 +117,7 @@ def _limit_memory(size: int) -> None:
 def _answer(extract: Extract, header: dict[str, Any], body: bytes) -> dict[str, Any]:
     try:
         with _alarm(float(header["timeout_s"])):
-            document = extract(Page(body=body, **header["page"]))
+            document = _extracted(extract, Page(body=body, **header["page"]), float(header["timeout_s"]))
         if document is not None and not isinstance(document, Document):
             raise TypeError(f"extract() returned {type(document).__name__}, not a Document or None")
         return {"document": to_plain(document)}
@@ -123,6 +126,16 @@ def _answer(extract: Extract, header: dict[str, Any], body: bytes) -> dict[str, 
         return {"error": {"type": "MemoryError", "kind": "", "message": "out of memory"}, "last": True}
     except BaseException as error:
         return {"error": describe(error)}
+
+
+def _extracted(extract: Extract, page: Page, timeout_s: float) -> Document | None:
+    """What ``extract`` makes of a page; one with ``within(page, seconds)`` is told its time, less that
+    of the way back."""
+    within = getattr(extract, "within", None)
+    if not callable(within):
+        return extract(page)
+    found: Document | None = within(page, max(timeout_s - _WAY_BACK_S, 0.5 * timeout_s))
+    return found
 
 
 @contextlib.contextmanager
