@@ -81,7 +81,7 @@ def test_lists_nest_and_count():
         "<ol start='3'><li>first pier</li><li value='7'><p>second pier</p><p>with a lamp</p>"
         "<ul><li>oak</li><li>steel</li></ul></li><li>third pier</li></ol>"
     )
-    assert "3. first pier\n7. second pier\n  with a lamp\n  - oak\n  - steel\n8. third pier" in text
+    assert "3. first pier\n7. second pier\n\n   with a lamp\n   - oak\n   - steel\n8. third pier" in text
 
 
 def test_table_spans_are_resolved():
@@ -583,3 +583,18 @@ def test_shared_cases(case):
         assert each in [line.strip() for line in lines]
     for each, count in expected.get("count", {}).items():
         assert text.count(each) == count
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<html><body><p>{one}</p></body></html><p>{two}</p>",
+        "<html><body><p>{one}</p></body></html>\n{two}",
+        "<html><body><p>{one}</p></BODY >\n</HTML ><html><body><p>{two}</p></body></html>",
+        "<html><body><article><p>{one}</p><p>It\n</body></html>\n{two}</p></article>",
+    ],
+)
+def test_what_stands_behind_the_end_of_the_page_is_read(page):
+    one, two = "The harbour clock was rebuilt in 1931.", "Its bell weighs 412 kilograms."
+    document = extract(page.format(one=one, two=two))
+    assert one in document.text and two in document.text

@@ -11,9 +11,11 @@ from attrs import define
 from webfetch_core.api import Document, Page
 
 from . import charset, dom, hidden, invisible
-from .blocks import Block, render, segment, tokens_of
+from .banners import remove_banners
+from .blocks import Block, segment, tokens_of
 from .head import Head, read_head
 from .inline import link_of
+from .markdown import render
 from .settings import ExtractHtmlSettings
 from .steps import PageView, Step, choose, readability_step, trafilatura_step
 from .structured import structured_text
@@ -65,6 +67,7 @@ class HtmlExtractor:
         dom.strip_comments(root)
         seen = copy.deepcopy(root)
         _, had_words = hidden.remove_hidden(seen)
+        remove_banners(seen)
         blocks = segment(seen, base=base, links=self._settings.links_in_text)
         if had_words:
             flags.append("hidden_text_removed")

@@ -6,29 +6,54 @@ import re
 from typing import Any
 from urllib.parse import urljoin
 
+from attrs import define
 from lxml import etree
+
+from .formulas import formula_of
 
 _SKIPPED = (
     "script style template svg iframe select input textarea object canvas audio video map head "
-    "datalist embed applet noframes"
+    "datalist embed applet noframes noembed"
 )
 SKIPPED = frozenset(_SKIPPED.split())
 _BLOCKS = (
     "address article aside blockquote body button caption center dd details dialog dir div dl dt fieldset "
-    "figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre "
-    "section summary table tbody td tfoot th thead tr ul"
+    "figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li listing main menu nav "
+    "ol p plaintext pre search section summary table tbody td tfoot th thead tr ul xmp"
 )
 BLOCKS = frozenset(_BLOCKS.split())
+CODE_TAGS = ("code", "samp", "kbd", "tt")
 _JOINED = frozenset({"a", "span", "label", "time", "cite"})
+_STRUCK = frozenset({"s", "strike", "del"})
+_APART = {"li": "; ", "tr": "; ", "option": "; "}
+"""What sets the parts of a flattened element apart; other blocks get a blank."""
+
+_UNSPACED = "\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uff60"
+_WRAPPED = re.compile(rf"(?<=[{_UNSPACED}])[ \t\r\f]*\n[ \t\r\f\n]*(?=[{_UNSPACED}])")
+"""A line break in the source between two characters of a script without spaces is none in the text."""
+
+_UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}\u0e00-\u0eff]")
 _SPACES = re.compile(r"[ \t\r\f\v\xa0]*\n[ \t\r\f\v\xa0]*|[ \t\r\f\v\xa0]+")
 _LINES = re.compile(r" *\n[ \n]*")
-_BREAK = "\x1e"
+_BREAK, _PARAGRAPH = "\x1e", "\x1d"
+_BREAKS = re.compile(rf"{_BREAK} ?(?:{_BREAK} ?)+")
 URL_START, URL_END = "\x02", "\x03"
 """Stand around the address of a link until the words have been counted without it."""
 
 
+@define
+class _Link:
+    url: str
+    at: int
+    """Index of its opening bracket among the parts; -1 once its text has been given away."""
+
+
 class InlineText:
-    """Collects text runs; ``take`` gives them back as text with single blanks."""
+    """Collects text runs; ``take`` gives them back as text with single blanks.
+
+    Two line breaks in a row are a paragraph's end. A link or code that is open when the text is taken is
+    closed there: the rest of it belongs to another block.
+    """
 
     def __init__(self, base: str = "", links: bool = False) -> None:
         self._base = base
@@ -36,6 +61,7 @@ class InlineText:
         self._parts: list[str] = []
         self._last = ""
         self._code = 0
+        self._open: list[_Link | None] = []
 
     def add(self, text: str | None, *, after_tag: bool = False) -> None:
         if not text:
@@ -64,7 +90,7 @@ class InlineText:
         tag = element.tag
         if tag == "br":
             self.line_break()
-        elif tag in ("code", "kbd", "samp", "tt"):
+        elif tag in CODE_TAGS:
             if not self._code:
                 self.add("`", after_tag=True)
             self._code += 1
@@ -72,38 +98,89 @@ class InlineText:
             self.add("^")
         elif tag == "q":
             self.add('"')
-        elif self._links and tag == "a" and link_of(element, self._base):
-            self._parts.append("[")
+        elif tag == "rt" and not _has_parentheses(element):
+            self.add("(")
+        elif tag in _STRUCK:
+            self._parts.append("~~")
+        elif tag == "img" and (sign := _picture_sign(element)):
+            self.add(sign)
+        elif "-" in tag:
+            self.separate()
+        elif self._links and tag == "a":
+            url = link_of(element, self._base)
+            self._open.append(_Link(url, len(self._parts)) if url else None)
+            if url:
+                self._parts.append("[")
 
     def close(self, element: Any) -> None:
         """What follows it, before its tail."""
         tag = element.tag
-        if tag in ("code", "kbd", "samp", "tt"):
-            self._code -= 1
+        if tag in CODE_TAGS:
+            self._code = max(self._code - 1, 0)
             if not self._code:
                 self.add("`")
         elif tag == "q":
             self.add('"')
-        elif self._links and tag == "a" and (url := link_of(element, self._base)):
-            self._parts.append(f"{URL_START}{url.replace(' ', '%20')}{URL_END}")
-            self._last = ")"
+        elif tag == "rt" and not _has_parentheses(element):
+            self.add(")")
+        elif tag in _STRUCK:
+            self._parts.append("~~")
+        elif "-" in tag:
+            self.separate()
+        elif self._links and tag == "a" and self._open and (link := self._open.pop()):
+            self._end_link(link)
         if tag in _JOINED and not element.tail:
             following = element.getnext()
-            if following is not None and following.tag in _JOINED:
+            if (
+                following is not None
+                and following.tag in _JOINED
+                and (tag == "a" or not _UNSPACED_CHARACTER.match(self._last))
+            ):
                 self.separate()
+
+    def _end_link(self, link: _Link) -> None:
+        if link.at < 0:
+            return
+        if any(part.strip() for part in self._parts[link.at + 1 :]):
+            self._parts.append(f"{URL_START}{_written_url(link.url)}{URL_END}")
+            self._last = ")"
+        else:
+            self._parts[link.at] = ""
 
     def take(self) -> str:
         if not self._parts:
             return ""
-        text = _SPACES.sub(" ", "".join(self._parts)).replace("\x1f", " ").replace(_BREAK, "\n")
+        for link in reversed(self._open):
+            if link:
+                self._end_link(link)
+                link.at = -1
+        if self._code:
+            self._parts.append("`")
+        text = _SPACES.sub(" ", _WRAPPED.sub("", "".join(self._parts)))
+        text = _BREAKS.sub(_PARAGRAPH, text).replace("\x1f", " ").replace(_BREAK, "\n")
         self._parts.clear()
+        if self._code:
+            self._parts.append("`")
         self._last = ""
-        return _LINES.sub("\n", re.sub(" {2,}", " ", text)).strip().replace("``", "")
+        text = _LINES.sub("\n", re.sub(" {2,}", " ", text)).replace("``", "").replace("~~~~", "")
+        return re.sub(rf" ?{_PARAGRAPH}[ \n]*", "\n\n", text).strip()
 
 
 def _is_exponent(element: Any) -> bool:
     text = "".join(element.itertext()).strip()
     return bool(re.fullmatch(r"[-+−–]?\d{1,3}|n|[a-z]", text))
+
+
+def _has_parentheses(element: Any) -> bool:
+    """Whether the page itself writes them around this reading of a character (``<rp>``)."""
+    previous = element.getprevious()
+    return previous is not None and previous.tag == "rp"
+
+
+def _picture_sign(element: Any) -> str:
+    """The character that an emoji's picture stands for."""
+    alt = (element.get("alt") or "").strip()
+    return alt if 0 < len(alt) <= 8 and min(alt) > "\u203b" and not alt.isalpha() else ""
 
 
 def link_of(element: Any, base: str) -> str | None:
@@ -118,49 +195,67 @@ def link_of(element: Any, base: str) -> str | None:
     return url if url.lower().startswith(("http://", "https://")) else None
 
 
-def formula(element: Any) -> str:
-    """A formula as LaTeX in dollar signs where the page has it, else its text."""
-    latex = ""
-    for annotation in element.iter("{*}annotation", "annotation"):
-        if "tex" in (annotation.get("encoding") or "").lower():
-            latex = (annotation.text or "").strip()
-    latex = latex or (element.get("alttext") or "").strip()
-    if latex:
-        return f"${latex}$"
-    return re.sub(r"\s+", " ", " ".join(element.itertext())).strip()
+def _written_url(url: str) -> str:
+    """The address as it may stand in a Markdown link; one that is fine stays byte for byte."""
+    url = re.sub(r"\s", lambda match: "%20" if match.group() == " " else "", url)
+    depth = 0
+    for sign in url:
+        depth += (sign == "(") - (sign == ")")
+        if depth < 0:
+            break
+    return url if depth == 0 else url.replace("(", "%28").replace(")", "%29")
 
 
 def flat_text(element: Any, base: str = "", links: bool = False) -> str:
-    """All text of an element on one line; list items are set apart by semicolons."""
+    """All text of an element on one line; list items and rows are set apart by semicolons."""
     out = InlineText(base, links)
-    items = 0
+    pending = ""
+    written = False
+    alone = _only_pictures(element)
+
+    def add(text: str | None, after_tag: bool) -> None:
+        nonlocal pending, written
+        if text and pending and text.strip():
+            out.add(pending if written else " ")
+            pending = ""
+        if text and text.strip():
+            written = True
+        out.add(text, after_tag=after_tag)
+
     walker = etree.iterwalk(element, events=("start", "end"))
+    skipped: set[Any] = set()
     for event, node in walker:
         tag = node.tag
         if event == "start":
-            if not isinstance(tag, str) or tag in SKIPPED:
-                walker.skip_subtree()
-                continue
-            if tag == "math":
-                out.add(formula(node))
+            known = None if not isinstance(tag, str) else formula_of(node)
+            if known is not None:
+                add(known, False)
+            if known is not None or not isinstance(tag, str) or tag in SKIPPED:
+                skipped.add(node)
                 walker.skip_subtree()
                 continue
             if node is not element and tag in BLOCKS:
-                if tag == "li":
-                    out.add("; " if items and node.getprevious() is not None else " ")
-                    items += 1
-                else:
-                    out.add(" ")
+                pending = _APART.get(tag) or pending or " "
             elif node is not element:
+                if pending and tag != "br":
+                    out.add(pending if written else " ")
+                    pending = ""
                 out.open(node)
-            if tag == "img" and len(node.get("alt") or "") > 0 and not (element.text_content() or "").strip():
-                out.add(node.get("alt"))
-            out.add(node.text, after_tag=node is not element)
+            if alone and tag == "img":
+                add(node.get("alt"), False)
+            add(node.text, node is not element)
         elif node is not element:
-            if isinstance(tag, str) and tag not in SKIPPED and tag != "math":
-                if tag in BLOCKS:
-                    out.add(" ")
-                else:
-                    out.close(node)
-            out.add(node.tail, after_tag=True)
-    return out.take().replace("\n", " ").replace(" ; ", "; ").strip()
+            if node in skipped:
+                skipped.discard(node)
+            elif tag in BLOCKS:
+                pending = _APART.get(tag) or pending or " "
+            else:
+                out.close(node)
+            add(node.tail, True)
+    text = re.sub(r"\s*\n\s*", " ", out.take())
+    return re.sub(r" ;|;(?: ;)+", ";", text).strip(" ")
+
+
+def _only_pictures(element: Any) -> bool:
+    """Whether an element has pictures and no text: their descriptions then stand for it."""
+    return element.find(".//img") is not None and not "".join(element.itertext()).strip()
