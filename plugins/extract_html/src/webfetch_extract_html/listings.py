@@ -115,14 +115,8 @@ def language_of(element: Any) -> str:
         classes = each.get("class") or ""
         names += [match.group(1) for match in _LANGUAGE.finditer(classes)]
         names += [match.group(1) for match in _MARKED.finditer(classes)]
-        for name in names:
-            name = (name or "").lower().strip(";,")
-            if (
-                name
-                and name not in _NO_LANGUAGE
-                and len(name) <= _LONGEST_LANGUAGE
-                and re.match(r"[\w+#.-]+$", name)
-            ):
+        for name in ((name or "").lower().strip(";,") for name in names):
+            if name not in _NO_LANGUAGE and _LANGUAGE_NAME.fullmatch(name):
                 return name
     return ""
 
