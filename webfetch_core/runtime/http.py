@@ -27,7 +27,9 @@ from .pacing import Pace
 if TYPE_CHECKING:
     import requests
 
+    from .guard_proxy import GuardProxy
     from .http_pin import PinnedAdapter
+    from .proxy_lease import Lease
 
 CALL_S = 30.0
 """What a call without a deadline may take in all."""
@@ -74,6 +76,7 @@ class HttpClient:
     def _begin(self) -> None:
         self._pid = os.getpid()
         self._adapter: PinnedAdapter | None = None
+        self._proxy: GuardProxy | None = None
         self._lock = threading.Lock()
 
     def bound(
@@ -91,21 +94,44 @@ class HttpClient:
         """Close every idle connection. Calls under way end as they would; new ones fail."""
         with self._lock:
             adapter, self._adapter, self._closed = self._adapter, None, True
+            proxy, self._proxy = self._proxy, None
         if adapter is not None:
             adapter.close()
+        if proxy is not None:
+            proxy.close()
 
     def load(self) -> None:
         """Import what the first request needs, and make the pool."""
         self._connections()
 
-    def _connections(self) -> PinnedAdapter:
-        """The one pool of connections, made on first use."""
-        if self._pid != os.getpid():  # a fork: the open connections are the parent's, and it reads them
+    def guard_proxy(self, max_bytes: int | None) -> Lease:
+        """A lease of the one proxy, which listens from the first on."""
+        from .guard_proxy import GuardProxy
+        from .proxy_upstream import from_environment
+
+        more: dict[str, Any] = {"upstream": from_environment} if self.net.use_env_proxies else {}
+        self._after_fork()
+        with self._lock:
+            self._require_open()
+            if self._proxy is None:
+                self._proxy = GuardProxy(self.guard, **more)
+            proxy = self._proxy
+        return proxy.lease(max_bytes=max_bytes)
+
+    def _after_fork(self) -> None:
+        if self._pid != os.getpid():  # the open connections are the parent's, and it reads them
             self.slots = HostSlots(self.net.per_host)
             self._begin()
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise WebfetchError("the network client is closed", kind="cancelled")
+
+    def _connections(self) -> PinnedAdapter:
+        """The one pool of connections, made on first use."""
+        self._after_fork()
         with self._lock:
-            if self._closed:
-                raise WebfetchError("the network client is closed", kind="cancelled")
+            self._require_open()
             if self._adapter is None:
                 from .http_pin import PinnedAdapter
 
@@ -212,6 +238,10 @@ class BoundHttp:
     def fetch_page(self, url: str, *, headers: Mapping[str, str] | None = None, **limits: Any) -> Page:
         """Fetch a page; see :func:`.http_pages.fetch` for limits and errors."""
         return fetch(self._client, url, headers or {}, Limits(**limits), self._trusted, self._secrets)
+
+    def guard_proxy(self, *, max_bytes: int | None = None) -> Lease:
+        """A way out for a client with connections of its own."""
+        return self._client.guard_proxy(max_bytes)
 
     def _call(
         self,

@@ -110,8 +110,7 @@ class Guard:
             Unavailable: the name does not exist or cannot be resolved.
             TimedOut: the name was not resolved in time.
         """
-        target = parse_url(url)
-        self._ask_vetoes(target.url)
+        target = self.judge(url)
         host, port = target.host, target.port
         named = (host, port) in trusted or any(e.names(host, port) for e in self._allowed)
         if not named and host in _METADATA_NAMES:
@@ -127,6 +126,18 @@ class Guard:
             )
         ip, *others = (str(ip) for ip in found)
         return CheckedTarget(target.url, target.scheme, host, ip, port, tuple(others))
+
+    def judge(self, url: str) -> CheckedTarget:
+        """Judge ``url`` by its form and by the vetoes alone; ``ip`` is empty where the host is a name.
+
+        For URLs whose host is resolved, and checked, where the connection is made.
+
+        Raises:
+            Refused: as :meth:`check`.
+        """
+        target = parse_url(url)
+        self._ask_vetoes(target.url)
+        return target
 
     def _opens(self, ip: Address, port: int) -> bool:
         return any(e.holds(ip, port) or e.holds(unwrap(ip), port) for e in self._allowed)
