@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .artefacts import Model, ModelFile, ModelSpec
 from .enginekit import (
     api_key,
     error_json,
@@ -60,6 +61,7 @@ from .providers import (
     FetchTraits,
     Http,
     HttpReply,
+    ModelStore,
     Module,
     PluginContext,
     Provider,
@@ -117,6 +119,10 @@ __all__ = [
     "Http",
     "HttpReply",
     "Match",
+    "Model",
+    "ModelFile",
+    "ModelSpec",
+    "ModelStore",
     "Module",
     "NotConfigured",
     "Page",

@@ -18,6 +18,7 @@ CORE_COMMANDS = {
     "status": "show what serves a search now, the settings and the cache",
     "doctor": "check everything, and say what to do about what is wrong",
     "cache": "look into the cache, or purge it",
+    "models": "list, fetch or check the models that plugins use",
 }
 
 PLUGIN_COMMANDS = {"index": ("search_local", "make your own folders searchable")}
@@ -214,6 +215,14 @@ def _cache(p: argparse.ArgumentParser) -> None:
     purge.add_argument("--all", action="store_true", help="everything that can be had again")
 
 
+def _models(p: argparse.ArgumentParser) -> None:
+    actions = p.add_subparsers(dest="action", metavar="ACTION", required=True)
+    actions.add_parser("list", help="every model that an installed plugin names, and whether it is here")
+    for name, told in (("pull", "fetch models from the hub"), ("verify", "hash every file of them")):
+        action = actions.add_parser(name, help=told)
+        action.add_argument("names", metavar="NAME", nargs="*", help="a model of the list (default: all)")
+
+
 _CONFIGURE = {
     "search": _search,
     "fetch": _fetch,
@@ -221,6 +230,7 @@ _CONFIGURE = {
     "status": _status,
     "doctor": lambda p: None,
     "cache": _cache,
+    "models": _models,
 }
 
 

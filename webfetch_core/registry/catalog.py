@@ -9,6 +9,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
+from ..artefacts import Model, ModelSpec
 from ..errors import ConfigError, ContractViolation, tellable
 from ..providers import Provider
 from ..settings import Settings
@@ -121,6 +122,16 @@ class Catalog:
             f"the {NOUNS[stage]} {name!r} ({entry.dist or entry.plugin}) is {entry.state}: {entry.reason}"
         )
 
+    def models(self) -> tuple[ModelSpec, ...]:
+        """Every model that a provider requires or could use, by name, each once."""
+        found: dict[str, ModelSpec] = {}
+        for stage in STAGES:
+            for entry in self._entries[stage]:
+                for requirement in entry.provider.requires:
+                    if isinstance(requirement, Model):
+                        found.setdefault(requirement.spec.name, requirement.spec)
+        return tuple(found[name] for name in sorted(found))
+
     def _used(self, stage: str) -> set[tuple[str, str]]:
         """What the settings choose of a stage, mistakes elsewhere in it aside."""
         if getattr(self._settings, stage) == "auto":
@@ -207,6 +218,9 @@ def _judge(
 ) -> Entry:
     """Decide, without building it, whether a provider can work."""
 
+    # Where the host keeps its data may be a setting; a requirement sees the environment alone.
+    surroundings = {**environ, "WEBFETCH_HOME": str(settings.home_dir(environ))}
+
     def judge() -> Entry:
         provider = entry.provider
         table = tables.get(entry.plugin, {})
@@ -218,7 +232,7 @@ def _judge(
             keys = ", ".join(sorted(table))
             raise ConfigError(f"plugins.{entry.plugin}: {provider.name} has no settings, got {keys}")
         for requirement in provider.requires:
-            missing = requirement.missing(environ)
+            missing = requirement.missing(surroundings)
             if missing:
                 return evolve(entry, state="off", reason=tellable(missing))
         return evolve(entry, settings=made)

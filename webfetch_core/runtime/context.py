@@ -13,7 +13,7 @@ from attrs import fields_dict, has
 from ..errors import CacheError, ConfigError, NotConfigured, WebfetchError
 from ..log import get_logger
 from ..models import Document, Embeddings, Page
-from ..providers import Clock, EnvKey, Http
+from ..providers import Clock, EnvKey, Http, ModelStore
 from ..registry.catalog import Entry
 from ..stages import Cache
 from .netguard import parse_url
@@ -91,8 +91,8 @@ class HostContext:
         return secrets_of(self._entry, self.environ)
 
     @property
-    def models(self) -> Any:
-        raise NotConfigured("no model store is installed")
+    def models(self) -> ModelStore:
+        return self._host.models()
 
     def cache(self, space: str) -> Space:
         store = self._host.store()

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from ..errors import NotConfigured
 from ..log import get_logger
 from ..models import Document, Embeddings, Page
-from ..providers import CacheSpace, Clock, Http
+from ..providers import CacheSpace, Clock, Http, ModelStore
 from ..stages import Cache, Embedder, Extractor, Ranker
 
 T = TypeVar("T")
@@ -39,7 +39,7 @@ class FakeContext:
         embedder: Embedder | None = None,
         ranker: Ranker | None = None,
         extractor: Extractor | None = None,
-        models: Any = None,
+        models: ModelStore | None = None,
         workers: Any = None,
     ) -> None:
         from ..runtime.deadline import SystemClock
@@ -87,7 +87,7 @@ class FakeContext:
         return _given(self._http, "http")
 
     @property
-    def models(self) -> Any:
+    def models(self) -> ModelStore:
         return _given(self._models, "models")
 
     def cache(self, space: str) -> CacheSpace:

@@ -175,11 +175,14 @@ class ProviderContract(Guarded):
 
     def make_context(self, folder: Path) -> FakeContext:
         """A context with the keys that the provider requires, all of them canaries."""
+        from ...runtime.models import ModelStore
+
         keys = dict.fromkeys(self._key_names(), CANARY)
         return FakeContext(
             self.plugin_name(),
             environ={"PATH": os.environ.get("PATH", ""), **keys, **self.environ},
             data_dir=folder / "data",
+            models=ModelStore({}, folder),
         )
 
     def _key_names(self) -> list[str]:

@@ -1,0 +1,1 @@
+"""Ranking by meaning: a bi-encoder and a cross-encoder on onnxruntime."""

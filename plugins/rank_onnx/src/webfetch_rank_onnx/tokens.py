@@ -1,0 +1,56 @@
+"""Texts to token ids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from .streams import Encoded
+
+MAX_CHARS = 20_000
+"""Longer texts are cut before they are tokenised: no model here reads so far."""
+
+
+def wordpiece(vocabulary: Path, max_tokens: int) -> Any:
+    """BERT's uncased WordPiece tokenizer over a vocabulary file, one token a line."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+
+    words = models.WordPiece.from_file(str(vocabulary), unk_token="[UNK]", max_input_chars_per_word=100)
+    tokenizer = Tokenizer(words)
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    end, start = tokenizer.token_to_id("[SEP]"), tokenizer.token_to_id("[CLS]")
+    if start is None or end is None:
+        raise ValueError(f"{vocabulary} has no [CLS] and [SEP]: it is not a vocabulary of BERT")
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", end), ("[CLS]", start))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(max_tokens)
+    return tokenizer
+
+
+def from_json(path: Path, max_tokens: int) -> Any:
+    """The tokenizer that a model brings as ``tokenizer.json``; of a pair the second text is cut."""
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(max_tokens, strategy="only_second")
+    return tokenizer
+
+
+def encode(tokenizer: Any, texts: Sequence[str]) -> list[Encoded]:
+    """Tokenise single texts."""
+    return [Encoded(ids=e.ids) for e in tokenizer.encode_batch([clean(text) for text in texts])]
+
+
+def encode_pairs(tokenizer: Any, first: str, others: Sequence[str], most_first: int) -> list[Encoded]:
+    """Tokenise ``first`` with each of ``others``; of ``first`` at most ``most_first`` characters."""
+    head = clean(first)[:most_first]
+    pairs = [(head, clean(other)) for other in others]
+    return [Encoded(ids=e.ids, segments=e.type_ids) for e in tokenizer.encode_batch(pairs)]
+
+
+def clean(text: str) -> str:
+    """What the tokenizer can take: no lone surrogates, and no more than a model could read."""
+    return text[:MAX_CHARS].encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,8 @@
+from __future__ import annotations
+
+from webfetch_core.testing.contracts import RankerContract
+
+
+class TestMiniLM(RankerContract):
+    plugin = "webfetch_rank_onnx.plugin"
+    provider = "minilm"
