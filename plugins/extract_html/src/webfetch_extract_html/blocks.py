@@ -14,7 +14,7 @@ from lxml import etree
 
 from . import listings, tables
 from .formulas import formula_of
-from .inline import BLOCKS, CODE_TAGS, SKIPPED, URL_END, URL_START, InlineText, flat_text
+from .inline import BLOCKS, CODE_TAGS, SKIPPED, URL_END, URL_START, InlineText, flat_text, is_mark
 from .regions import is_region
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -234,10 +234,10 @@ class _Segmenter:
         self, kind: str, text: str, element: Any, *, level: int = 0, marker: str = "", share: float = 0.0
     ) -> Block:
         frames = [frame for _, frame in self.frames]
-        last = max((number for number, frame in enumerate(frames) if frame.broken), default=-1)
+        last = next((at for at in range(len(frames) - 1, -1, -1) if frames[at].broken), -1)
         return Block(
             kind=kind,
-            text=text.replace(URL_START, "](").replace(URL_END, ")"),
+            text=text.replace(URL_START, "](").replace(URL_END, ")") if URL_START in text else text,
             element=element,
             level=level,
             marker=marker,
@@ -245,7 +245,7 @@ class _Segmenter:
             region=bool(self.regions),
             link_share=share,
             group=self.lists[-1].element if self.lists else None,
-            tokens=tokens_of(_ADDRESS.sub(" ", text)),
+            tokens=tokens_of(_ADDRESS.sub(" ", text) if URL_START in text else text),
             frames=tuple(
                 frame for number, frame in enumerate(frames) if frame.kind == "quote" or number > last
             ),
@@ -257,7 +257,7 @@ def _skips(element: Any) -> bool:
     if tag == "noscript":
         text = " ".join(element.itertext())
         return len(text) < _SHORTEST_NOSCRIPT or "<" in text
-    return tag in SKIPPED
+    return tag in SKIPPED or is_mark(element)
 
 
 def _is_program(text: str) -> bool:

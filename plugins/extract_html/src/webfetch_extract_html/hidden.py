@@ -15,6 +15,9 @@ _REVEALED_BY = ("aria-controls", "data-target", "data-bs-target", "data-controls
 _NAVIGATION = frozenset({"nav", "header", "footer", "aside"})
 _CONTROLS = ("a", "button", "summary", "h2", "h3", "h4", "h5", "h6", "div", "span", "label", "li")
 _LONGEST_CONTROL = 300
+_HIDDEN_BY_NAME = frozenset({"sortkey"})
+"""Classes that a site's style sheet elsewhere hides everywhere: MediaWiki's keys for sorting."""
+
 _SLOT = re.compile(r"^[SP]:[0-9a-f]+$")
 _WORD = re.compile(r"\w\w")
 
@@ -94,7 +97,7 @@ def _is_hidden(element: Any, names: HiddenNames) -> bool:
         return True
     if attributes.get("aria-hidden", "").lower() == "true":
         return True
-    if names.match(element):
+    if names.match(element) or not _HIDDEN_BY_NAME.isdisjoint(attributes.get("class", "").split()):
         return True
     style = attributes.get("style")
     return bool(style) and hides(declarations(style))

@@ -28,6 +28,11 @@ _STRUCK = frozenset({"s", "strike", "del"})
 _APART = {"li": "; ", "tr": "; ", "option": "; "}
 """What sets the parts of a flattened element apart; other blocks get a blank."""
 
+_REFERENCE = re.compile(r"\[\s*(?:\d{1,4}|citation needed|edit)\s*\]", re.I)
+_PERMALINK = frozenset({"", "¶", "#", "§", "🔗", "⚓", "link", "permalink"})
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_LONGEST_MARK = 30
+
 _UNSPACED = "\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uff60"
 _WRAPPED = re.compile(rf"(?<=[{_UNSPACED}])[ \t\r\f]*\n[ \t\r\f\n]*(?=[{_UNSPACED}])")
 """A line break in the source between two characters of a script without spaces is none in the text."""
@@ -156,14 +161,63 @@ class InlineText:
                 link.at = -1
         if self._code:
             self._parts.append("`")
-        text = _SPACES.sub(" ", _WRAPPED.sub("", "".join(self._parts)))
-        text = _BREAKS.sub(_PARAGRAPH, text).replace("\x1f", " ").replace(_BREAK, "\n")
+        text = "".join(self._parts)
         self._parts.clear()
         if self._code:
             self._parts.append("`")
         self._last = ""
-        text = _LINES.sub("\n", re.sub(" {2,}", " ", text)).replace("``", "").replace("~~~~", "")
-        return re.sub(rf" ?{_PARAGRAPH}[ \n]*", "\n\n", text).strip()
+        return _tidy(text)
+
+
+def _tidy(text: str) -> str:
+    """Blanks folded, marks of line breaks written out. Asks before it searches: most texts need little."""
+    if "\n" in text:
+        text = _WRAPPED.sub("", text)
+    text = _SPACES.sub(" ", text).replace("\x1f", " ")
+    if _BREAK in text:
+        text = _BREAKS.sub(_PARAGRAPH, text).replace(_BREAK, "\n")
+    if "  " in text:
+        text = re.sub(" {2,}", " ", text)
+    if "\n" in text:
+        text = _LINES.sub("\n", text)
+    if _PARAGRAPH in text:
+        text = re.sub(rf" ?{_PARAGRAPH}[ \n]*", "\n\n", text)
+    return text.replace("``", "").replace("~~~~", "").strip()
+
+
+def is_mark(element: Any) -> bool:
+    """Whether an inline element is a mark of the page's apparatus: the number of a reference, what edits a
+    section, the sign that links to a heading."""
+    tag = element.tag
+    if tag == "sup":
+        anchor = next(element.iter("a"), None)
+        if anchor is None or "#" not in (anchor.get("href") or ""):
+            return False
+        return bool(_REFERENCE.fullmatch(_short_text(element)))
+    if tag == "span":
+        return "mw-editsection" in (element.get("class") or "").split()
+    if tag == "a" and (element.get("href") or "").startswith("#"):
+        names = element.get("class") or ""
+        if "headerlink" in names or "anchor" in names or _in_heading(element):
+            return _short_text(element).lower() in _PERMALINK
+    return False
+
+
+def _in_heading(element: Any) -> bool:
+    parent = element.getparent()
+    return parent is not None and parent.tag in _HEADINGS
+
+
+def _short_text(element: Any) -> str:
+    """The text of an element that should have little; more than that is cut."""
+    parts: list[str] = []
+    size = 0
+    for text in element.itertext():
+        parts.append(str(text))
+        size += len(text)
+        if size > 10 * _LONGEST_MARK:
+            break
+    return " ".join("".join(parts).split())
 
 
 def _is_exponent(element: Any) -> bool:
@@ -212,6 +266,7 @@ def flat_text(element: Any, base: str = "", links: bool = False) -> str:
     pending = ""
     written = False
     alone = _only_pictures(element)
+    lines = "; " if element.tag == "td" and _is_list_of_lines(element) else " "
 
     def add(text: str | None, after_tag: bool) -> None:
         nonlocal pending, written
@@ -230,23 +285,28 @@ def flat_text(element: Any, base: str = "", links: bool = False) -> str:
             known = None if not isinstance(tag, str) else formula_of(node)
             if known is not None:
                 add(known, False)
-            if known is not None or not isinstance(tag, str) or tag in SKIPPED:
+            if known is not None or not isinstance(tag, str) or tag in SKIPPED or is_mark(node):
                 skipped.add(node)
                 walker.skip_subtree()
                 continue
             if node is not element and tag in BLOCKS:
                 pending = _APART.get(tag) or pending or " "
             elif node is not element:
-                if pending and tag != "br":
-                    out.add(pending if written else " ")
-                    pending = ""
-                out.open(node)
+                if tag == "br":
+                    pending = pending or (lines if written else " ")
+                else:
+                    if pending:
+                        out.add(pending if written else " ")
+                        pending = ""
+                    out.open(node)
             if alone and tag == "img":
                 add(node.get("alt"), False)
             add(node.text, node is not element)
         elif node is not element:
             if node in skipped:
                 skipped.discard(node)
+            elif tag == "br":
+                pass
             elif tag in BLOCKS:
                 pending = _APART.get(tag) or pending or " "
             else:
@@ -254,6 +314,24 @@ def flat_text(element: Any, base: str = "", links: bool = False) -> str:
             add(node.tail, True)
     text = re.sub(r"\s*\n\s*", " ", out.take())
     return re.sub(r" ;|;(?: ;)+", ";", text).strip(" ")
+
+
+def _is_list_of_lines(cell: Any) -> bool:
+    """Whether line breaks set entries apart and not the words of one: each has several words and begins
+    anew."""
+    if cell.find(".//br") is None:
+        return False
+    lines = [""]
+    for event, node in etree.iterwalk(cell, events=("start", "end")):
+        if event == "start" and node.tag == "br":
+            lines.append("")
+        lines[-1] += (node.text if event == "start" else node.tail if node is not cell else "") or ""
+    lines = [" ".join(line.split()) for line in lines if line.strip()]
+    return (
+        len(lines) > 1
+        and all(len(line.split()) > 1 and (line[0].isupper() or line[0].isdigit()) for line in lines)
+        and not any(line.endswith((",", "-", "–", ":", "&")) for line in lines[:-1])
+    )
 
 
 def _only_pictures(element: Any) -> bool:

@@ -48,7 +48,7 @@ def is_layout(table: Any) -> bool:
     cells = [cell for row in rows for cell in row]
     nested = [each for each in table.iter("table") if each is not table]
     if nested:
-        return not _holds_tables_in_cells(rows, cells, nested)
+        return not _holds_tables_in_cells(rows, nested)
     if next(table.iter("th"), None) is not None or table.find("caption") is not None:
         return False
     blocks = sum(next(cell.iter(*_CONTENT), None) is not None for cell in cells)
@@ -56,22 +56,22 @@ def is_layout(table: Any) -> bool:
     return (longest > 600 and len(rows) <= 3) or (blocks * 2 > len(cells) and longest > 200)
 
 
-def _holds_tables_in_cells(rows: list[list[Any]], cells: list[Any], nested: list[Any]) -> bool:
-    """Whether a table with others in it is a data table nevertheless: most of its rows are alike, and the
-    tables in them are a small part."""
-    hosts = {id(cell) for each in nested for cell in _cells_around(each)}
-    own = [cell for cell in cells if id(cell) not in hosts]
+def _holds_tables_in_cells(rows: list[list[Any]], nested: list[Any]) -> bool:
+    """Whether a table with others in it is a data table nevertheless: most of its rows are alike, and what
+    stands in them is short."""
     widths = [len(row) for row in rows]
     usual = max(set(widths), key=widths.count)
     if usual < 2 or widths.count(usual) < 3 or widths.count(usual) * 2 < len(rows):
         return False
-    size = sum(len("".join(cell.itertext())) for cell in own)
-    inner = sum(len("".join(cell.itertext())) for cell in cells) - size
-    return inner < size and max((len("".join(cell.itertext())) for cell in own), default=0) < 400
-
-
-def _cells_around(table: Any) -> list[Any]:
-    return list(table.iterancestors("td", "th"))
+    hosts = {id(cell) for each in nested for cell in each.iterancestors("td", "th")}
+    own, inner = [], 0
+    for cell in (cell for row in rows if len(row) == usual for cell in row):
+        size = len("".join(cell.itertext()).strip())
+        if id(cell) in hosts:
+            inner += size
+        else:
+            own.append(size)
+    return bool(own) and inner <= sum(own) and sum(own) / len(own) < 60 and max(own) < 600
 
 
 def rows_of(table: Any) -> list[list[Any]]:
@@ -192,9 +192,16 @@ def _written(line: list[Cell]) -> list[str]:
 
 
 def _without_empty_columns(grid: list[list[Cell]]) -> list[list[Cell]]:
-    kept = [
-        column for column, cells in enumerate(zip(*grid, strict=True)) if any(value for value, _ in cells)
-    ]
+    """Without the columns that say nothing: in every row empty, or a copy that a span made of the cell
+    beside it."""
+    kept = list(range(len(grid[0])))
+    for column in range(len(grid[0])):
+        place = kept.index(column)
+        beside = [kept[at] for at in (place - 1, place + 1) if 0 <= at < len(kept)]
+        if not any(line[column][0] for line in grid) or any(
+            all(not line[column][0] or line[column] is line[other] for line in grid) for other in beside
+        ):
+            del kept[place]
     if len(kept) == len(grid[0]):
         return grid
     return [[line[column] for column in kept] for line in grid]
@@ -203,7 +210,7 @@ def _without_empty_columns(grid: list[list[Cell]]) -> list[list[Cell]]:
 def _header_rows(grid: list[list[Cell]], table: Any) -> int:
     count = 0
     for line in grid[:4]:
-        if not all(header or not value for value, header in line):
+        if not all(header or not value for value, header in line) or (count and _is_title(line)):
             break
         count += 1
     if count:
