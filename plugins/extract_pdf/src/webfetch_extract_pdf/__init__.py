@@ -1,0 +1,1 @@
+"""Readable Markdown from PDF files."""

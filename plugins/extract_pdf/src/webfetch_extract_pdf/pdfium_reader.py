@@ -1,0 +1,320 @@
+"""Pages through PDFium: fast, and the engine of the common path.
+
+PDFium keeps state of its own for the whole process and is not safe in threads, so every call is made
+under one lock, however many hosts there are.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pypdfium2.raw as raw
+
+from .geometry import Matrix, to_view
+from .records import Area, Box, Char, Link, PageContent, Style
+from .ruling import Rulings
+
+LOCK = threading.RLock()
+"""Held for every call into PDFium."""
+
+MAX_DEPTH = 12
+"""Forms within forms that are followed: real files have two or three, bombs have no end."""
+MAX_SEGMENTS = 4_000
+"""Segments of one path that are looked at: more is a drawing, not a table."""
+MAX_PAGE_SIDE = 20_000.0
+"""Points; no page of text is larger. Beyond, coordinates are not to be trusted."""
+
+_LETTER = Box(0.0, 0.0, 612.0, 792.0)
+_INVISIBLE = (raw.FPDF_TEXTRENDERMODE_INVISIBLE, raw.FPDF_TEXTRENDERMODE_CLIP)
+_SOFT_HYPHENS = (0x02, 0xAD, 0xFFFE)
+
+
+class PdfiumPages:
+    """An open file. Use it as a context manager, with the lock held.
+
+    Raises:
+        OpenFailed: PDFium does not read it; ``reason`` says why.
+    """
+
+    def __init__(self, body: bytes) -> None:
+        _init()
+        self._body = body  # PDFium reads from it for as long as the file is open
+        self._raw = raw.FPDF_LoadMemDocument64(body, len(body), None)
+        if not self._raw:
+            raise OpenFailed(raw.FPDF_GetLastError())
+        self.count: int = raw.FPDF_GetPageCount(self._raw)
+
+    def __enter__(self) -> PdfiumPages:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        raw.FPDF_CloseDocument(self._raw)
+
+    @property
+    def handle(self) -> Any:
+        return self._raw
+
+    def read(self, number: int, max_chars: int, max_objects: int) -> PageContent | None:
+        """Return page ``number`` (from 0); None when it cannot be loaded."""
+        page = raw.FPDF_LoadPage(self._raw, number)
+        if not page:
+            return None
+        try:
+            return _PageReader(self._raw, page, number, max_chars, max_objects).read()
+        finally:
+            raw.FPDF_ClosePage(page)
+
+
+class OpenFailed(Exception):
+    """``code`` is PDFium's: 3 not a PDF or damaged, 4 a password is needed, 5 an unknown security scheme."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(f"PDFium error {code}")
+        self.code = code
+
+
+_ready = False
+
+
+def _init() -> None:
+    global _ready
+    if not _ready:
+        import pypdfium2  # noqa: F401  (importing it initialises the library once for the process)
+
+        _ready = True
+
+
+class _PageReader:
+    def __init__(self, document: Any, page: Any, number: int, max_chars: int, max_objects: int) -> None:
+        self.document, self.page = document, page
+        self.max_chars, self.max_objects = max_chars, max_objects
+        crop = _crop_box(page)
+        self.view, width, height = to_view(crop, raw.FPDFPage_GetRotation(page))
+        self.content = PageContent(number=number, width=width, height=height)
+        self.rulings = Rulings()
+        self.order: dict[int, int] = {}
+        self.clips: dict[int, Box | None] = {}
+
+    def read(self) -> PageContent:
+        self._objects()
+        self.content.across, self.content.down = self.rulings.across, self.rulings.down
+        text = raw.FPDFText_LoadPage(self.page)
+        if text:
+            try:
+                self._chars(text)
+            finally:
+                raw.FPDFText_ClosePage(text)
+        self.content.links.extend(_links(self.document, self.page, self.view))
+        return self.content
+
+    # ---- what is drawn --------------------------------------------------------------------------------
+
+    def _objects(self) -> None:
+        left, top = ctypes.c_float(), ctypes.c_float()
+        right, bottom = ctypes.c_float(), ctypes.c_float()
+        refs = [ctypes.byref(v) for v in (left, bottom, right, top)]
+        for z, (item, kind, matrix) in enumerate(self._walk()):
+            if z >= self.max_objects:
+                self.content.truncated = True
+                return
+            if kind == raw.FPDF_PAGEOBJ_TEXT:
+                self.order[ctypes.addressof(item.contents)] = z
+                continue
+            if not raw.FPDFPageObj_GetBounds(item, *refs):
+                continue
+            box = matrix.box(left.value, bottom.value, right.value, top.value)
+            if kind == raw.FPDF_PAGEOBJ_IMAGE:
+                self.content.images.append(Area(box, None, z))
+            elif kind == raw.FPDF_PAGEOBJ_PATH:
+                self._path(item, matrix, box, z)
+
+    def _walk(self) -> Iterator[tuple[Any, int, Matrix]]:
+        """Every object in the order of painting, forms opened, without recursion."""
+        stack = [iter(self._children(self.page, self.view, of_form=False))]
+        while stack:
+            for item, matrix in stack[-1]:
+                kind = raw.FPDFPageObj_GetType(item)
+                if kind == raw.FPDF_PAGEOBJ_FORM:
+                    if len(stack) <= MAX_DEPTH:
+                        stack.append(iter(self._children(item, _matrix(item).then(matrix), of_form=True)))
+                        break
+                    continue
+                yield item, kind, matrix
+            else:
+                stack.pop()
+
+    def _children(self, parent: Any, matrix: Matrix, *, of_form: bool) -> Iterator[tuple[Any, Matrix]]:
+        count = (raw.FPDFFormObj_CountObjects if of_form else raw.FPDFPage_CountObjects)(parent)
+        get = raw.FPDFFormObj_GetObject if of_form else raw.FPDFPage_GetObject
+        for index in range(count):
+            item = get(parent, index)
+            if item:
+                yield item, matrix
+
+    def _path(self, item: Any, matrix: Matrix, box: Box, z: int) -> None:
+        mode, stroke = ctypes.c_int(), ctypes.c_int()
+        if not raw.FPDFPath_GetDrawMode(item, ctypes.byref(mode), ctypes.byref(stroke)):
+            return
+        filled, stroked = mode.value != raw.FPDF_FILLMODE_NONE, bool(stroke.value)
+        if not filled and not stroked:
+            return
+        count = raw.FPDFPath_CountSegments(item)
+        if not 2 <= count <= MAX_SEGMENTS:
+            return
+        subpaths = _subpaths(item, count, _matrix(item).then(matrix))
+        colour = _colour(raw.FPDFPageObj_GetFillColor, item) if filled else None
+        for points, closed, straight in subpaths:
+            if not straight:
+                self.content.shapes += 1
+                continue
+            if stroked:
+                self.rulings.stroke(points, closed)
+            if filled and (area := self.rulings.fill(points)) and colour is not None and colour[1] == 255:
+                if not raw.FPDFPageObj_HasTransparency(item):
+                    self.content.fills.append(Area(area, colour[0], z))
+
+    # ---- what is written ------------------------------------------------------------------------------
+
+    def _chars(self, text: Any) -> None:
+        count = raw.FPDFText_CountChars(text)
+        if count > self.max_chars:
+            count, self.content.truncated = self.max_chars, True
+        box = raw.FS_RECTF()
+        box_ref = ctypes.byref(box)
+        x, y = ctypes.c_double(), ctypes.c_double()
+        x_ref, y_ref = ctypes.byref(x), ctypes.byref(y)
+        to_box, to_point = self.view.box, self.view.point
+        unmapped: dict[tuple[str, int], bool] = {}
+        chars, last, style, base = self.content.chars, 0, Style(10.0), 0.0
+        lies = False
+        for index in range(count):
+            code = raw.FPDFText_GetUnicode(text, index)
+            if code in (10, 13) or (code == 32 and raw.FPDFText_IsGenerated(text, index)):
+                continue
+            item = raw.FPDFText_GetTextObject(text, index)
+            if not item:
+                continue
+            if not raw.FPDFText_GetLooseCharBox(text, index, box_ref):
+                continue
+            address = ctypes.addressof(item.contents)
+            if address != last:
+                last = address
+                style = self._style(text, index, item, address)
+                raw.FPDFText_GetCharOrigin(text, index, x_ref, y_ref)
+                at = to_point(x.value, y.value)
+                lies = style.angle in (90, 270)
+                base = at[0] if lies else at[1]
+            key = (style.font, code)
+            if (bad := unmapped.get(key)) is None:
+                bad = unmapped[key] = raw.FPDFText_HasUnicodeMapError(text, index) == 1
+            if code in _SOFT_HYPHENS:
+                code = 0xAD
+            area = to_box(box.left, box.bottom, box.right, box.top)
+            chars.append(Char(chr(code), *area, base, style, bad))
+
+    def _style(self, text: Any, index: int, item: Any, address: int) -> Style:
+        matrix = raw.FS_MATRIX()
+        raw.FPDFText_GetMatrix(text, index, ctypes.byref(matrix))
+        drawn = Matrix(matrix.a, matrix.b, matrix.c, matrix.d).then(
+            Matrix(self.view.a, self.view.b, self.view.c, self.view.d)
+        )
+        size = raw.FPDFText_GetFontSize(text, index) * math.hypot(drawn.c, drawn.d)
+        angle = round(math.degrees(math.atan2(drawn.b, drawn.a))) % 360
+        font = raw.FPDFTextObj_GetFont(item)
+        name, bold, mono = self._font(font)
+        colour = _colour(raw.FPDFPageObj_GetFillColor, item)
+        ghost = raw.FPDFTextObj_GetTextRenderMode(item) in _INVISIBLE or (colour is not None and colour[1] == 0)
+        return Style(
+            abs(size), angle, bold, mono, colour[0] if colour else None, self.order.get(address, -1), ghost, name
+        )
+
+    def _font(self, font: Any) -> tuple[str, bool, bool]:
+        if not font:
+            return "", False, False
+        buffer = ctypes.create_string_buffer(128)
+        raw.FPDFFont_GetBaseFontName(font, buffer, 128)
+        name = buffer.value.decode("utf-8", "replace")
+        flags = max(raw.FPDFFont_GetFlags(font), 0)
+        weight = raw.FPDFFont_GetWeight(font)
+        lower = name.lower()
+        bold = weight >= 600 or any(word in lower for word in ("bold", "black", "heavy", "-bd", "demi"))
+        mono = bool(flags & 1) or any(word in lower for word in ("mono", "courier", "consol", "typewriter", "cmtt"))
+        return f"{name}@{ctypes.addressof(font.contents):x}", bold, mono
+
+
+def _crop_box(page: Any) -> Box:
+    values = [ctypes.c_float() for _ in range(4)]
+    refs = [ctypes.byref(value) for value in values]
+    for get in (raw.FPDFPage_GetCropBox, raw.FPDFPage_GetMediaBox):
+        if get(page, *refs):
+            left, bottom, right, top = (value.value for value in values)
+            box = Box(min(left, right), min(bottom, top), max(left, right), max(bottom, top))
+            if 1 <= box.width <= MAX_PAGE_SIDE and 1 <= box.height <= MAX_PAGE_SIDE:
+                return box
+    return _LETTER
+
+
+def _matrix(item: Any) -> Matrix:
+    found = raw.FS_MATRIX()
+    if not raw.FPDFPageObj_GetMatrix(item, ctypes.byref(found)):
+        return Matrix()
+    return Matrix(found.a, found.b, found.c, found.d, found.e, found.f)
+
+
+def _colour(get: Any, item: Any) -> tuple[tuple[int, int, int], int] | None:
+    """Red, green and blue, and the opacity (0-255); None for a pattern."""
+    parts = [ctypes.c_uint() for _ in range(4)]
+    if not get(item, *(ctypes.byref(part) for part in parts)):
+        return None
+    red, green, blue, alpha = (part.value for part in parts)
+    return (red, green, blue), alpha
+
+
+Points = list[tuple[float, float]]
+
+
+def _subpaths(item: Any, count: int, matrix: Matrix) -> list[tuple[Points, bool, bool]]:
+    """The points of each subpath, whether it is closed, and whether it has straight segments only."""
+    found: list[tuple[Points, bool, bool]] = []
+    x, y = ctypes.c_float(), ctypes.c_float()
+    points: Points = []
+    closed, straight = False, True
+    for index in range(count):
+        segment = raw.FPDFPath_GetPathSegment(item, index)
+        if not segment or not raw.FPDFPathSegment_GetPoint(segment, ctypes.byref(x), ctypes.byref(y)):
+            continue
+        kind = raw.FPDFPathSegment_GetType(segment)
+        if kind == raw.FPDF_SEGMENT_MOVETO:
+            if len(points) > 1:
+                found.append((points, closed, straight))
+            points, closed, straight = [], False, True
+        elif kind == raw.FPDF_SEGMENT_BEZIERTO:
+            straight = False
+        points.append(matrix.point(x.value, y.value))
+        closed = closed or bool(raw.FPDFPathSegment_GetClose(segment))
+    if len(points) > 1:
+        found.append((points, closed, straight))
+    return found
+
+
+def _links(document: Any, page: Any, view: Matrix) -> Iterator[Link]:
+    position, link = ctypes.c_int(0), raw.FPDF_LINK()
+    rect = raw.FS_RECTF()
+    for _ in range(1_000):
+        if not raw.FPDFLink_Enumerate(page, ctypes.byref(position), ctypes.byref(link)):
+            return
+        action = raw.FPDFLink_GetAction(link)
+        if not action or raw.FPDFAction_GetType(action) != raw.PDFACTION_URI:
+            continue
+        length = raw.FPDFAction_GetURIPath(document, action, None, 0)
+        if not 1 < length <= 4_096:
+            continue
+        buffer = ctypes.create_string_buffer(length)
+        raw.FPDFAction_GetURIPath(document, action, buffer, length)
+        if raw.FPDFLink_GetAnnotRect(link, ctypes.byref(rect)):
+            box = view.box(rect.left, rect.bottom, rect.right, rect.top)
+            yield Link(box, buffer.value.decode("utf-8", "replace").strip())
