@@ -232,7 +232,8 @@ def _judge(
             keys = ", ".join(sorted(table))
             raise ConfigError(f"plugins.{entry.plugin}: {provider.name} has no settings, got {keys}")
         for requirement in provider.requires:
-            missing = requirement.missing(surroundings)
+            fitted = getattr(requirement, "with_settings", None)
+            missing = (fitted(made) if callable(fitted) else requirement).missing(surroundings)
             if missing:
                 return evolve(entry, state="off", reason=tellable(missing))
         return evolve(entry, settings=made)

@@ -13,8 +13,9 @@ from attrs import fields_dict, has
 from ..errors import CacheError, ConfigError, NotConfigured, WebfetchError
 from ..log import get_logger
 from ..models import Document, Embeddings, Page
-from ..providers import Clock, EnvKey, Http, ModelStore
+from ..providers import Clock, Http, ModelStore
 from ..registry.catalog import Entry
+from ..requirements import EnvKey
 from ..stages import Cache
 from .netguard import parse_url
 

@@ -55,7 +55,7 @@ def test_without_its_plugin_it_says_what_to_install(cli: Any, tmp_path: Path) ->
 
 
 def test_without_what_its_plugin_needs_it_says_so(cli: Any, tmp_path: Path) -> None:
-    from webfetch_core.providers import Module
+    from webfetch_core.requirements import Module
 
     cli.plugins.append(local_plugin([], requires=(Module("no_such_module_here", install="tantivy"),)))
     ran = cli("search", "fusion", "--here", str(tmp_path))

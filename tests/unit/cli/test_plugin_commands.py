@@ -10,7 +10,8 @@ from webfetch_core.cli.parser import PLUGIN_COMMANDS
 from webfetch_core.errors import CacheError
 from webfetch_core.hookspecs import CommandSet
 from webfetch_core.markers import hookimpl
-from webfetch_core.providers import EnvKey, PluginContext, Provider
+from webfetch_core.providers import PluginContext, Provider
+from webfetch_core.requirements import EnvKey
 from webfetch_core.testing import FakePlugin
 
 

@@ -6,7 +6,8 @@ from typing import Any
 from webfetch_core.errors import NotConfigured, Unavailable
 from webfetch_core.hookspecs import HealthCheck
 from webfetch_core.markers import hookimpl
-from webfetch_core.providers import EnvKey, Provider
+from webfetch_core.providers import Provider
+from webfetch_core.requirements import EnvKey
 from webfetch_core.testing import FakePlugin, ScriptedEngine, fake_plugin
 
 

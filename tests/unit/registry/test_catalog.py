@@ -115,6 +115,29 @@ def test_a_missing_module_names_what_to_install() -> None:
     assert entry.state == "off" and "pip install no-such-dist" in entry.reason
 
 
+def test_a_requirement_may_depend_on_the_settings() -> None:
+    @frozen
+    class Place:
+        path: str = ""
+
+    @frozen
+    class Needs:
+        path: str = "/usr/bin/nothing"
+
+        def with_settings(self, settings: Place) -> Needs:
+            return Needs(settings.path or self.path)
+
+        def missing(self, environ: Mapping[str, str]) -> str | None:
+            return None if self.path == "/here" else f"{self.path} is missing"
+
+    plugin = search("p", provider("a", requires=(Needs(),), settings=Place))
+    assert catalog(plugin).entries("search")[0].reason == "/usr/bin/nothing is missing"
+    assert (
+        catalog(plugin, plugins={"p": {"path": "/there"}}).entries("search")[0].reason == "/there is missing"
+    )
+    assert catalog(plugin, plugins={"p": {"path": "/here"}}).entries("search")[0].state == "ready"
+
+
 def test_a_requirement_that_raises_breaks_its_provider_only() -> None:
     class Raising:
         def missing(self, environ: Mapping[str, str]) -> str | None:

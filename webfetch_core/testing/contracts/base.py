@@ -17,8 +17,9 @@ from typing import Any, ClassVar
 import attrs
 import pytest
 
-from ...providers import EnvKey, Provider, Traits
+from ...providers import Provider, Traits
 from ...registry.catalog import HOOKS
+from ...requirements import EnvKey
 from ...settings_load import structure
 from ..context import FakeContext
 from . import inputs, side_effects
