@@ -59,8 +59,18 @@ class Hub:
             raise self._unavailable(file, exc) from exc
 
     def _unavailable(self, file: ModelFile, exc: Exception) -> Unavailable:
-        status = getattr(getattr(exc, "response", None), "status_code", None)
+        status = _status(exc)
         why = f"the hub answered {status}" if status else f"the hub cannot be reached ({type(exc).__name__})"
         return Unavailable(
             f"{file.name}: {why}", fix="set HF_ENDPOINT to a mirror that has it, or try again later"
         )
+
+
+def _status(exc: BaseException | None) -> int | None:
+    """The HTTP status behind an error: the client wraps what it was answered, more than once."""
+    while exc is not None:
+        status = getattr(getattr(exc, "response", None), "status_code", None)
+        if isinstance(status, int):
+            return status
+        exc = exc.__cause__ or exc.__context__
+    return None
