@@ -20,6 +20,8 @@ _WHOLE = frozenset({"katex", "katex-display", "mwe-math-element"})
 _SPANS = _RENDERED | _WHOLE
 _PICTURES = frozenset({"latex", "tex", "math", "mwe-math-fallback-image-inline",
                        "mwe-math-fallback-image-display"})  # fmt: skip
+_MATHML = frozenset({"mwe-math-mathml-inline", "mwe-math-mathml-display", "mwe-math-mathml-a11y",
+                     "katex-mathml", "MJX_Assistive_MathML"})  # fmt: skip
 _STYLED = re.compile(r"^\{\\(?:displaystyle|textstyle)\s+(.*)\}$", re.S)
 _PROSE = re.compile(r"(?<![\\{A-Za-z])[A-Za-z]{3,}(?![A-Za-z}])")
 _MOST_WORDS = 8
@@ -37,6 +39,16 @@ def is_formula(element: Any) -> bool:
         names = element.get("class")
         return bool(names) and not (_PICTURES if tag == "img" else _SPANS).isdisjoint(names.split())
     return False
+
+
+def is_hidden_formula(element: Any) -> bool:
+    """Whether a hidden element is the MathML of a formula that a picture or a drawing shows."""
+    tag = element.tag
+    if tag == "img":
+        return is_formula(element)
+    if tag != "mjx-assistive-mml" and _MATHML.isdisjoint((element.get("class") or "").split()):
+        return False
+    return len(element) == 1 and element[0].tag == "math" and not (element.text or "").strip()
 
 
 def formula_of(element: Any) -> str | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from lxml import etree
 
+from .formulas import is_hidden_formula
 from .hiding import declarations, hides
 from .stylesheet import HiddenNames, hidden_names
 
@@ -25,8 +26,9 @@ _WORD = re.compile(r"\w\w")
 def place_streamed(root: Any) -> None:
     """Put server-streamed content (hidden ``S:n`` elements) where its script would (``B:n`` templates).
 
-    What stands there meanwhile ("Loading...") goes.
+    What stands there meanwhile ("Loading...") goes. Declarative shadow trees are opened, too.
     """
+    open_shadows(root)
     slots = {
         element.get("id"): element for element in root.iter("div") if _SLOT.match(element.get("id") or "")
     }
@@ -48,6 +50,22 @@ def place_streamed(root: Any) -> None:
         marks[0].addnext(slot)
 
 
+def open_shadows(root: Any) -> None:
+    """Put declarative shadow trees where browsers show them: in place of their template, with the host's
+    own children in their slots."""
+    for template in list(root.iter("template")):
+        host = template.getparent()
+        if host is None or not (template.get("shadowrootmode") or template.get("shadowroot")):
+            continue
+        template.tag = "div"
+        slots = list(template.iter("slot"))
+        for child in [each for each in host if each is not template and isinstance(each.tag, str)]:
+            name = child.get("slot") or ""
+            slot = next((each for each in slots if (each.get("name") or "") == name), None)
+            if slot is not None:
+                slot.append(child)
+
+
 def remove_hidden(root: Any) -> tuple[list[Any], bool]:
     """Take hidden elements out of the tree.
 
@@ -62,7 +80,7 @@ def remove_hidden(root: Any) -> tuple[list[Any], bool]:
             continue
         if _is_panel(element, revealed) and not _in_navigation(element):
             continue
-        if element.getparent() is not None:
+        if element.getparent() is not None and not is_hidden_formula(element):
             taken.append(element)
     had_words = False
     for element in taken:

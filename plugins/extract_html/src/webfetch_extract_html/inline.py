@@ -32,6 +32,9 @@ _REFERENCE = re.compile(r"\[\s*(?:\d{1,4}|citation needed|edit)\s*\]", re.I)
 _PERMALINK = frozenset({"", "¶", "#", "§", "🔗", "⚓", "link", "permalink"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _LONGEST_MARK = 30
+_MOST_OPEN = 20
+"""Links within links beyond which they are a fault of the page."""
+
 
 _UNSPACED = "\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uff60"
 _WRAPPED = re.compile(rf"(?<=[{_UNSPACED}])[ \t\r\f]*\n[ \t\r\f\n]*(?=[{_UNSPACED}])")
@@ -99,8 +102,10 @@ class InlineText:
             if not self._code:
                 self.add("`", after_tag=True)
             self._code += 1
-        elif tag == "sup" and self._last.isalnum() and _is_exponent(element):
-            self.add("^")
+        elif tag in ("sub", "sup"):
+            if tag == "sup" and self._last.isalnum() and _is_exponent(element):
+                self.add("^")
+            self._last = ""  # H2O is one word
         elif tag == "q":
             self.add('"')
         elif tag == "rt" and not _has_parentheses(element):
@@ -112,7 +117,7 @@ class InlineText:
         elif "-" in tag:
             self.separate()
         elif self._links and tag == "a":
-            url = link_of(element, self._base)
+            url = link_of(element, self._base) if len(self._open) < _MOST_OPEN else None
             self._open.append(_Link(url, len(self._parts)) if url else None)
             if url:
                 self._parts.append("[")
@@ -124,6 +129,8 @@ class InlineText:
             self._code = max(self._code - 1, 0)
             if not self._code:
                 self.add("`")
+        elif tag in ("sub", "sup"):
+            self._last = ""
         elif tag == "q":
             self.add('"')
         elif tag == "rt" and not _has_parentheses(element):
@@ -146,15 +153,19 @@ class InlineText:
     def _end_link(self, link: _Link) -> None:
         if link.at < 0:
             return
-        if any(part.strip() for part in self._parts[link.at + 1 :]):
+        if self._has_text(link):
             self._parts.append(f"{URL_START}{_written_url(link.url)}{URL_END}")
             self._last = ")"
         else:
             self._parts[link.at] = ""
 
+    def _has_text(self, link: _Link) -> bool:
+        return link.at >= 0 and any(part.strip(" \n\t[`") for part in self._parts[link.at + 1 :])
+
     def take(self) -> str:
         if not self._parts:
             return ""
+        waiting = [link for link in self._open if link and not self._has_text(link)]
         for link in reversed(self._open):
             if link:
                 self._end_link(link)
@@ -163,6 +174,9 @@ class InlineText:
             self._parts.append("`")
         text = "".join(self._parts)
         self._parts.clear()
+        for link in waiting:  # it begins with the next block
+            link.at = len(self._parts)
+            self._parts.append("[")
         if self._code:
             self._parts.append("`")
         self._last = ""
