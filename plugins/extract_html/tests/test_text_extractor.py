@@ -50,7 +50,7 @@ def test_a_feed_lists_its_entries():
     assert document.title == "Dam news"
     assert document.links == ("https://t.example/a?x=1", "https://o.example/b")
     assert (
-        "# Dam news\n\n> All about dams\n\n## Gate & lamp\n\n2026-03-03T10:00:00+00:00 · "
+        "# Dam news\n\n> All about dams\n\n## Gate & lamp\n\nTue, 03 Mar 2026 10:00:00 GMT · "
         "https://t.example/a?x=1" in document.text
     )
     assert "The gate is open." in document.text

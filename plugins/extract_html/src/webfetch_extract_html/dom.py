@@ -25,13 +25,15 @@ _BULK_ENDS = {
     "<!--": re.compile("-->"),
 }
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_END_OF_PAGE = re.compile(r"</(?:body|html)\s*>", re.I)
+"""Browsers go on reading behind these; libxml2 would drop what follows."""
 _VOID_TAGS = "area base br col embed hr img input link meta param source track wbr"
 _VOID = frozenset(_VOID_TAGS.split())
 
 
 def parse(text: str) -> Any | None:
     """Return the root element, or None when there is no element at all."""
-    text = _LONG_TAG.sub(_without_flood, _ILLEGAL.sub(" ", text))
+    text = _END_OF_PAGE.sub("", _LONG_TAG.sub(_without_flood, _ILLEGAL.sub(" ", text)))
     root = _parse(text)
     if root is None or _depth_exceeds(root, MAX_DEPTH):
         root = _parse(_flattened(text))

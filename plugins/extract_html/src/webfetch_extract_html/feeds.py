@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urljoin
 
@@ -50,7 +49,7 @@ def read_xml(text: str, url: str, max_links: int) -> tuple[str, str, tuple[str, 
 def _entry(entry: Any, link: str) -> str:
     heading = _child_text(entry, "title") or link
     dates = [_child_text(entry, name) for name in ("pubDate", "published", "updated", "date")]
-    date = next((_date(value) for value in dates if value), "")
+    date = next((value for value in dates if value), "")  # as the feed writes it
     bodies = [_child_text(entry, name) for name in ("encoded", "content", "description", "summary")]
     body = max(bodies, key=len)
     facts = " · ".join(fact for fact in (date, link) if fact)
@@ -91,10 +90,3 @@ def _link(entry: Any, url: str) -> str:
             if link.startswith(("http://", "https://")):
                 return link
     return ""
-
-
-def _date(value: str) -> str:
-    try:
-        return parsedate_to_datetime(value).isoformat()
-    except (ValueError, TypeError, IndexError):
-        return value
