@@ -7,10 +7,13 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import wait
 from importlib.resources import files
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,7 +25,7 @@ from webfetch_rank_onnx.biencoder import BiEncoder
 from webfetch_rank_onnx.crossencoder import load as load_crossencoder
 from webfetch_rank_onnx.settings import RankOnnxSettings
 from webfetch_rank_onnx.specs import MINILM, MSMARCO
-from webfetch_rank_onnx.streams import BUCKET, by_length, session
+from webfetch_rank_onnx.streams import BUCKET, Encoded, Streams, by_length, session
 from webfetch_rank_onnx.tokens import encode, encode_pairs, from_json, wordpiece
 
 from webfetch_core import Settings, Webfetch
@@ -158,6 +161,7 @@ def test_a_passage_is_encoded_once(encoder: minilm.Encoder) -> None:
     ranker = BiEncoder(mine, FakeContext("rank_onnx", cache=store))
     ranker.prepare([*PASSAGES, PASSAGES[0]])
     assert counting.texts == 3
+    until(lambda: len(list(store.scan("vectors"))) == 3)
     first = ranker.score(QUERY, PASSAGES)
     assert counting.texts == 4  # the query alone
     # Another process: nothing in memory, all of it in the store.
@@ -185,6 +189,102 @@ def test_rows_of_a_wrong_size_are_not_believed(encoder: minilm.Encoder) -> None:
         store.put("vectors", key, b"short")
     assert BiEncoder(encoder, FakeContext("rank_onnx", cache=store)).score(QUERY, PASSAGES) == pytest.approx(
         wanted, abs=1e-3
+    )
+
+
+# ---- anytime ----------------------------------------------------------------------------------------------
+
+
+def until(holds: Callable[[], bool], seconds: float = 20.0) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.01)
+
+
+class Gate:
+    """A session that runs when it is let, and remembers what it ran."""
+
+    def __init__(self) -> None:
+        self.open = threading.Semaphore(0)
+        self.began = threading.Semaphore(0)
+        self.ran: list[int] = []
+
+    def get_inputs(self) -> list[Any]:
+        return [SimpleNamespace(name="input_ids"), SimpleNamespace(name="attention_mask")]
+
+    def run(self, outputs: Any, feed: dict[str, Any]) -> list[Any]:
+        self.began.release()
+        assert self.open.acquire(timeout=20)
+        self.ran += [int(row[0]) for row in feed["input_ids"]]
+        return [np.ones((len(feed["input_ids"]), 384), np.float32)]
+
+
+def one(number: int) -> list[Encoded]:
+    return [Encoded(ids=[number])]
+
+
+def test_who_waits_goes_before_work_ahead() -> None:
+    gate = Gate()
+    streams = Streams(gate, size=1, batch=1)  # type: ignore[arg-type]
+    first = streams.submit(one(1))
+    assert gate.began.acquire(timeout=20)
+    ahead = [streams.submit(one(2), ahead=True), streams.submit(one(3), ahead=True, wanted=lambda: False)]
+    urgent = streams.submit(one(4))
+    gate.open.release(10)
+    wait([first, *ahead, urgent], timeout=20)
+    assert gate.ran == [1, 4, 2]
+    assert ahead[1].cancelled()
+    streams.close()
+
+
+def test_one_stream_is_never_given_to_work_ahead() -> None:
+    gate = Gate()
+    streams = Streams(gate, size=2, batch=1)  # type: ignore[arg-type]
+    ahead = [streams.submit(one(number), ahead=True) for number in (1, 2, 3)]
+    assert gate.began.acquire(timeout=20)
+    urgent = streams.submit(one(9))
+    assert gate.began.acquire(timeout=20)  # it began although work ahead is queued and none has ended
+    gate.open.release(10)
+    wait([urgent, *ahead], timeout=20)
+    assert sorted(gate.ran) == [1, 2, 3, 9]
+    streams.close()
+
+
+def test_closing_cancels_what_is_queued_and_ends_the_threads() -> None:
+    gate = Gate()
+    streams = Streams(gate, size=1, batch=1)  # type: ignore[arg-type]
+    running = streams.submit(one(1))
+    assert gate.began.acquire(timeout=20)
+    queued = streams.submit(one(2))
+    streams.close()
+    assert queued.cancelled()
+    gate.open.release(5)
+    assert running.result(20) is not None
+    until(lambda: not any(thread.is_alive() for thread in streams._threads))
+    with pytest.raises(RuntimeError, match="closed"):
+        streams.submit(one(3))
+
+
+def test_a_run_that_fails_fails_for_its_own_texts() -> None:
+    class Bad(Gate):
+        def run(self, outputs: Any, feed: dict[str, Any]) -> list[Any]:
+            raise ValueError("no")
+
+    streams = Streams(Bad(), size=1, batch=1)  # type: ignore[arg-type]
+    assert isinstance(streams.submit(one(1)).exception(20), ValueError)
+    assert isinstance(streams.submit(one(2)).exception(20), ValueError)  # the thread goes on
+    streams.close()
+
+
+def test_what_is_known_is_scored_when_no_time_is_left(encoder: minilm.Encoder) -> None:
+    ranker = BiEncoder(encoder, None)
+    assert ranker.score_within(QUERY, PASSAGES, [2, 0, 1], 0.0) == [None, None, None]
+    wanted = ranker.score(QUERY, PASSAGES[:2])
+    some = ranker.score_within(QUERY, [*PASSAGES[:2], "never seen before"], [2, 1, 0], 0.0)
+    assert some[:2] == pytest.approx(wanted) and some[2] is None
+    assert ranker.score_within(QUERY, PASSAGES, [0, 1, 2], 60.0) == pytest.approx(
+        ranker.score(QUERY, PASSAGES), abs=1e-3
     )
 
 

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import CancelledError, Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from functools import partial
 
 import numpy as np
 
 from webfetch_core.api import Embeddings, PluginContext
 
 from .minilm import Encoder
-from .streams import Array
+from .streams import Array, by_length
 from .tokens import encode
-from .vectors import Vectors
+from .vectors import DIM, Vectors
+
+MOST_AHEAD = 100
+"""Runs of work ahead that may be queued: beyond that a machine is too slow for it to be of use."""
+
+WINDOW = 8
+"""Batches that are sorted by length together: what comes first in importance is done first, nearly."""
 
 
 class BiEncoder:
@@ -25,33 +35,118 @@ class BiEncoder:
 
     def score(self, query: str, passages: Sequence[str]) -> Sequence[float]:
         """Return the cosine of ``query`` and each passage, from -1 to 1."""
-        if not passages:
-            return []
-        wanted = self._vectors.of(passages, self._encode)
-        scores: list[float] = (wanted @ self._vectors.of([query], self._encode)[0]).tolist()
-        return scores
+        return [float(value) for value in self._cosines(query, passages, passages, None)]
+
+    def score_within(
+        self, query: str, passages: Sequence[str], order: Sequence[int], seconds: float
+    ) -> Sequence[float | None]:
+        """Return the cosines that could be had in ``seconds``, None for the other passages.
+
+        Args:
+            order: places in ``passages``, most important first.
+        """
+        until = time.monotonic() + seconds
+        values = self._cosines(query, passages, [passages[place] for place in order], until)
+        return [None if np.isnan(value) else float(value) for value in values]
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """Return one unit vector per text."""
-        rows = self._vectors.of(texts, self._encode)
+        rows = self._rows(texts, texts, None)
+        data = unit(np.stack([rows[self._vectors.key(text)] for text in texts])) if texts else _NOTHING
         return Embeddings(
-            data=rows.astype("<f4", copy=False).tobytes(),
-            rows=len(rows),
-            dim=rows.shape[1],
-            model_id=self.model_id,
+            data=data.astype("<f4", copy=False).tobytes(), rows=len(texts), dim=DIM, model_id=self.model_id
         )
 
     def prepare(self, passages: Sequence[str]) -> None:
-        """Embed passages that will be scored soon."""
-        self._vectors.of(passages, self._encode)
+        """Queue passages that will be scored soon, and return at once.
+
+        They are embedded while nobody waits for anything else; where too much is queued already, these are
+        left out.
+        """
+        room = MOST_AHEAD - self._encoder.streams.waiting_ahead
+        keyed = {self._vectors.key(text): text for text in passages}
+        known = self._vectors.known(keyed)
+        missing = [key for key in keyed if key not in known]
+        self._start(
+            {key: keyed[key] for key in missing[: max(room, 0) * self._encoder.streams.batch]}, ahead=True
+        )
 
     def warm_up(self) -> None:
         """Run once, so that the first query does not pay for it."""
-        self._encode(["warm up"])
+        self._encoder.streams.run(encode(self._encoder.tokenizer, ["warm up"]))
 
     def close(self) -> None:
         self._encoder.streams.close()
 
-    def _encode(self, texts: Sequence[str]) -> Array:
-        rows = self._encoder.streams.run(encode(self._encoder.tokenizer, texts))
-        return np.nan_to_num(rows)
+    # ---- rows ---------------------------------------------------------------------------------------
+
+    def _cosines(
+        self, query: str, passages: Sequence[str], ordered: Sequence[str], until: float | None
+    ) -> Array:
+        """One number a passage; NaN for those without a row in time."""
+        if not passages:
+            return np.zeros(0, np.float32)
+        rows = self._rows(passages, [query, *ordered], until)
+        asked = rows.get(self._vectors.key(query))
+        if asked is None:
+            return np.full(len(passages), np.nan, np.float32)
+        nothing = np.full(DIM, np.nan, np.float16)
+        found = np.stack([rows.get(self._vectors.key(text), nothing) for text in passages])
+        cosines: Array = unit(found) @ unit(asked[None])[0]
+        return cosines
+
+    def _rows(
+        self, passages: Sequence[str], ordered: Sequence[str], until: float | None
+    ) -> dict[bytes, Array]:
+        """The rows of ``ordered`` by key: those that are known, and those that come by ``until``."""
+        keyed = {self._vectors.key(text): text for text in ordered}
+        rows = self._vectors.known(keyed)
+        started = self._start({key: text for key, text in keyed.items() if key not in rows}, ahead=False)
+        for keys, future in started:
+            left = None if until is None else max(until - time.monotonic(), 0.0)
+            try:
+                future.result(left)
+            except (FutureTimeout, CancelledError):
+                future.cancel()
+                continue
+            rows |= self._vectors.remembered(keys)
+        return rows
+
+    def _start(self, missing: Mapping[bytes, str], *, ahead: bool) -> list[tuple[list[bytes], Future[Array]]]:
+        """Queue what is missing, in batches of like length that keep the order nearly."""
+        keys = list(missing)
+        streams = self._encoder.streams
+        started = []
+        for start in range(0, len(keys), WINDOW * streams.batch):
+            window = keys[start : start + WINDOW * streams.batch]
+            encoded = encode(self._encoder.tokenizer, [missing[key] for key in window])
+            for places in by_length([len(text.ids) for text in encoded], streams.batch):
+                some = [window[place] for place in places]
+                # Work ahead may have been done by somebody who could not wait for it.
+                wanted = partial(self._lacks, some) if ahead else None
+                future = streams.submit(
+                    [encoded[place] for place in places],
+                    ahead=ahead,
+                    wanted=wanted,
+                    then=partial(self._keep, some),
+                )
+                started.append((some, future))
+        return started
+
+    def _lacks(self, keys: Sequence[bytes]) -> bool:
+        return len(self._vectors.remembered(keys)) < len(keys)
+
+    def _keep(self, keys: Sequence[bytes], result: Array) -> None:
+        rows = np.nan_to_num(result).astype(np.float16)
+        self._vectors.keep(dict(zip(keys, rows, strict=True)))
+
+
+def unit(rows: Array) -> Array:
+    """Rows of length one, float32; rows of zeros stay as they are."""
+    wide = rows.astype(np.float32)
+    norms = np.linalg.norm(wide, axis=1, keepdims=True)
+    result: Array = wide / np.where(norms > 0, norms, 1)
+    return result
+
+
+_NOTHING = np.zeros((0, DIM), np.float32)

@@ -1,20 +1,20 @@
-"""One onnxruntime session, several streams: each thread runs small batches of texts of like length."""
+"""One onnxruntime session, several streams: threads that run small batches of texts of like length."""
 
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import Any
 
 import numpy as np
 import onnxruntime
-from attrs import field, frozen
+from attrs import frozen
 
 BUCKET = 16
 """Lengths are padded to a multiple of this, so that buffers of few shapes are ever asked for."""
 
-Ids = Sequence[int]
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
@@ -22,8 +22,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 class Encoded:
     """One text or pair as the model reads it: token ids, and the segment of each where the model asks."""
 
-    ids: Ids
-    segments: Ids = ()
+    ids: Sequence[int]
+    segments: Sequence[int] = ()
 
 
 def session(model: bytes | str, tensors: Mapping[str, Array] | None = None) -> onnxruntime.InferenceSession:
@@ -34,7 +34,7 @@ def session(model: bytes | str, tensors: Mapping[str, Array] | None = None) -> o
     which containers forbid.
 
     Args:
-        tensors: what the graph names as external, by name; kept alive by the caller's arrays.
+        tensors: what the graph names as external, by name; the session keeps them.
     """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
@@ -51,53 +51,127 @@ def session(model: bytes | str, tensors: Mapping[str, Array] | None = None) -> o
 
 
 @frozen
-class Streams:
-    """Runs a session over any number of texts. Thread-safe: all calls share the streams.
+class _Job:
+    texts: Sequence[Encoded]
+    result: Future[Array]
+    wanted: Callable[[], bool] | None = None
+    then: Callable[[Array], None] | None = None
 
-    Attributes:
-        model: the session.
-        size: threads.
-        batch: texts a run.
+
+class Streams:
+    """Runs a session over any number of texts. Thread-safe: all callers share the streams.
+
+    What somebody waits for goes before what may be wanted soon (work ahead), and where there is more than
+    one stream, one is never given to work ahead.
     """
 
-    model: onnxruntime.InferenceSession
-    size: int
-    batch: int
-    _pool: ThreadPoolExecutor = field(init=False)
-    _inputs: frozenset[str] = field(init=False)
-    _closed: threading.Event = field(factory=threading.Event, init=False)
+    def __init__(self, model: onnxruntime.InferenceSession, size: int, batch: int) -> None:
+        """Take an open session; ``size`` threads start when they are needed, ``batch`` texts make a run."""
+        self.size = size
+        self.batch = batch
+        self._model = model
+        self._inputs = frozenset(put.name for put in model.get_inputs())
+        self._urgent: deque[_Job] = deque()
+        self._ahead: deque[_Job] = deque()
+        self._running_ahead = 0
+        self._most_ahead = max(size - 1, 1)
+        self._change = threading.Condition()
+        self._threads: list[threading.Thread] = []
+        self._closed = False
 
-    @_pool.default
-    def _make_pool(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(self.size, thread_name_prefix="webfetch-onnx")
+    def submit(
+        self,
+        texts: Sequence[Encoded],
+        *,
+        ahead: bool = False,
+        wanted: Callable[[], bool] | None = None,
+        then: Callable[[Array], None] | None = None,
+    ) -> Future[Array]:
+        """Queue one run; the result has a row for each of ``texts``, in their order.
 
-    @_inputs.default
-    def _names(self) -> frozenset[str]:
-        return frozenset(put.name for put in self.model.get_inputs())
-
-    def run(self, texts: Sequence[Encoded]) -> Array:
-        """Return the first output, one row a text, in the order of ``texts``; float32.
+        Args:
+            ahead: nobody waits for it yet.
+            wanted: asked when its turn comes; False cancels it.
+            then: given the result before anybody who waits for it.
 
         Raises:
             RuntimeError: the streams are closed.
         """
-        if not texts:
-            return np.zeros((0, 0), np.float32)
-        batches = list(by_length([len(text.ids) for text in texts], self.batch))
-
-        def one(places: Sequence[int]) -> Array:
-            if self._closed.is_set():
+        job = _Job(texts, Future(), wanted, then)
+        with self._change:
+            if self._closed:
                 raise RuntimeError("the ranker is closed")
-            return self._run_batch([texts[place] for place in places])
+            (self._ahead if ahead else self._urgent).append(job)
+            if len(self._threads) < self.size:
+                thread = threading.Thread(target=self._work, name="webfetch-onnx", daemon=True)
+                self._threads.append(thread)
+                thread.start()
+            self._change.notify()
+        return job.result
 
-        if len(batches) == 1:
-            results = [one(batches[0])]
-        else:
-            results = list(self._pool.map(one, batches))
+    def run(self, texts: Sequence[Encoded]) -> Array:
+        """Return the first output for every text, in their order; float32.
+
+        Raises:
+            RuntimeError: the streams are closed.
+        """
+        batches = list(by_length([len(text.ids) for text in texts], self.batch))
+        futures = [self.submit([texts[place] for place in places]) for places in batches]
+        results = [future.result() for future in futures]
+        if not results:
+            return np.zeros((0, 0), np.float32)
         rows = np.empty((len(texts), *results[0].shape[1:]), np.float32)
         for places, result in zip(batches, results, strict=True):
             rows[places] = result
         return rows
+
+    @property
+    def waiting_ahead(self) -> int:
+        """How many runs of work ahead are queued."""
+        return len(self._ahead)
+
+    def close(self) -> None:
+        """End the threads; a run under way comes to its end, what is queued is cancelled. Idempotent."""
+        with self._change:
+            self._closed = True
+            left = [*self._urgent, *self._ahead]
+            self._urgent.clear()
+            self._ahead.clear()
+            self._change.notify_all()
+        for job in left:
+            job.result.cancel()
+
+    def _work(self) -> None:
+        while True:
+            with self._change:
+                self._change.wait_for(self._has_turn)
+                if self._closed:
+                    return
+                ahead = not self._urgent
+                job = (self._ahead if ahead else self._urgent).popleft()
+                self._running_ahead += ahead
+            try:
+                self._do(job)
+            finally:
+                with self._change:
+                    self._running_ahead -= ahead
+                    self._change.notify()
+
+    def _has_turn(self) -> bool:
+        return bool(self._closed or self._urgent or (self._ahead and self._running_ahead < self._most_ahead))
+
+    def _do(self, job: _Job) -> None:
+        if job.wanted is not None and not job.wanted():
+            job.result.cancel()
+        if not job.result.set_running_or_notify_cancel():
+            return
+        try:
+            result = self._run_batch(job.texts)
+            if job.then is not None:
+                job.then(result)
+            job.result.set_result(result)
+        except BaseException as exc:
+            job.result.set_exception(exc)
 
     def _run_batch(self, texts: Sequence[Encoded]) -> Array:
         longest = max(len(text.ids) for text in texts)
@@ -108,13 +182,8 @@ class Streams:
             feed["attention_mask"][row, : len(text.ids)] = 1
             if "token_type_ids" in feed and text.segments:
                 feed["token_type_ids"][row, : len(text.segments)] = text.segments
-        output: Array = self.model.run(None, feed)[0]
+        output: Array = self._model.run(None, feed)[0]
         return output
-
-    def close(self) -> None:
-        """End the threads; runs under way come to their end."""
-        self._closed.set()
-        self._pool.shutdown(wait=False, cancel_futures=True)
 
 
 def by_length(lengths: Sequence[int], batch: int) -> Iterator[list[int]]:
@@ -122,7 +191,3 @@ def by_length(lengths: Sequence[int], batch: int) -> Iterator[list[int]]:
     order = sorted(range(len(lengths)), key=lambda place: (-lengths[place], place))
     for start in range(0, len(order), batch):
         yield order[start : start + batch]
-
-
-Encode = Callable[[Sequence[str]], Sequence[Encoded]]
-"""Tokenises texts."""

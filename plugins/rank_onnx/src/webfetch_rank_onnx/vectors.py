@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -17,8 +17,6 @@ DIM = 384
 MEMORY_ROWS = 20_000
 """Vectors kept in this process, as float16: 15 MB."""
 
-Encode = Callable[[Sequence[str]], Array]
-
 
 class Vectors:
     """A memory of vectors in front of the shared space ``vectors``. Thread-safe.
@@ -27,6 +25,7 @@ class Vectors:
     """
 
     def __init__(self, model_id: str, context: PluginContext | None) -> None:
+        """Take the model's name, which is part of every key; without a context there is memory alone."""
         self._model_id = model_id.encode()
         self._context = context
         self._rows: OrderedDict[bytes, Array] = OrderedDict()
@@ -34,39 +33,20 @@ class Vectors:
         self._space: CacheSpace | None = None
         self._looked = context is None
 
-    def of(self, texts: Sequence[str], encode: Encode) -> Array:
-        """Return the unit vector of each text as float32 rows; what is not known is encoded, once each."""
-        keys = [self._key(text) for text in texts]
-        known = self._known(dict.fromkeys(keys))
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-        if missing:
-            rows = encode(list(missing.values())).astype(np.float16)
-            fresh = dict(zip(missing, rows, strict=True))
-            known |= fresh
-            self._keep(fresh)
-        if not texts:
-            return np.zeros((0, DIM), np.float32)
-        stacked = np.stack([known[key] for key in keys]).astype(np.float32)
-        norms = np.linalg.norm(stacked, axis=1, keepdims=True)
-        unit: Array = stacked / np.where(norms > 0, norms, 1)
-        return unit
-
-    def _key(self, text: str) -> bytes:
+    def key(self, text: str) -> bytes:
+        """The key of a text: SHA-256 of the model's name and the text."""
         return hashlib.sha256(self._model_id + b"\0" + text.encode("utf-8", "surrogatepass")).digest()
 
-    def _known(self, keys: dict[bytes, None]) -> dict[bytes, Array]:
-        found: dict[bytes, Array] = {}
-        with self._lock:
-            for key in keys:
-                if key in self._rows:
-                    self._rows.move_to_end(key)
-                    found[key] = self._rows[key]
-        space = self._open() if len(found) < len(keys) else None
+    def known(self, keys: Iterable[bytes]) -> dict[bytes, Array]:
+        """Return the rows that are there, from memory or the store."""
+        wanted = dict.fromkeys(keys)
+        found = self.remembered(wanted)
+        space = self._open() if len(found) < len(wanted) else None
         if space is None:
             return found
         stored: dict[bytes, Array] = {}
         try:
-            for key in keys:
+            for key in wanted:
                 if key not in found and (value := space.get(key)) is not None and len(value) == 2 * DIM:
                     stored[key] = np.frombuffer(value, "<f2")
         except WebfetchError:  # a store in trouble is a store without rows; the core tells of it
@@ -74,7 +54,18 @@ class Vectors:
         self._remember(stored)
         return found | stored
 
-    def _keep(self, rows: dict[bytes, Array]) -> None:
+    def remembered(self, keys: Iterable[bytes]) -> dict[bytes, Array]:
+        """Return the rows that this process has."""
+        found: dict[bytes, Array] = {}
+        with self._lock:
+            for key in keys:
+                if key in self._rows:
+                    self._rows.move_to_end(key)
+                    found[key] = self._rows[key]
+        return found
+
+    def keep(self, rows: Mapping[bytes, Array]) -> None:
+        """Remember rows, here and in the store."""
         self._remember(rows)
         space = self._open()
         if space is None:
@@ -85,7 +76,7 @@ class Vectors:
         except WebfetchError:
             self._space = None
 
-    def _remember(self, rows: dict[bytes, Array]) -> None:
+    def _remember(self, rows: Mapping[bytes, Array]) -> None:
         with self._lock:
             self._rows.update(rows)
             while len(self._rows) > MEMORY_ROWS:
