@@ -8,6 +8,8 @@ from typing import Any
 from lxml import etree
 from lxml import html as lxml_html
 
+from .mending import mend, mend_source
+
 MAX_ATTRIBUTES = 500
 """Of one tag: libxml2 compares each with all before it, and a flood of them takes it hours."""
 
@@ -34,9 +36,12 @@ _VOID = frozenset(_VOID_TAGS.split())
 def parse(text: str) -> Any | None:
     """Return the root element, or None when there is no element at all."""
     text = _END_OF_PAGE.sub("", _LONG_TAG.sub(_without_flood, _ILLEGAL.sub(" ", text)))
+    text = mend_source(text)
     root = _parse(text)
     if root is None or _depth_exceeds(root, MAX_DEPTH):
         root = _parse(_flattened(text))
+    if root is not None:
+        mend(root)
     return root
 
 

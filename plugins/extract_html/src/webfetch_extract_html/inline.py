@@ -13,7 +13,7 @@ from .formulas import formula_of
 
 _SKIPPED = (
     "script style template svg iframe select input textarea object canvas audio video map head "
-    "datalist embed applet noframes noembed"
+    "datalist embed applet noframes noembed progress meter title option xml"
 )
 SKIPPED = frozenset(_SKIPPED.split())
 _BLOCKS = (
@@ -208,6 +208,8 @@ def is_mark(element: Any) -> bool:
         if anchor is None or "#" not in (anchor.get("href") or ""):
             return False
         return bool(_REFERENCE.fullmatch(_short_text(element)))
+    if tag == "rp":  # no browser shows it; parentheses stand for the layout that is lost
+        return len(_short_text(element)) > 1
     if tag == "span":
         return "mw-editsection" in (element.get("class") or "").split()
     if tag == "a" and (element.get("href") or "").startswith("#"):
