@@ -7,6 +7,8 @@ every absolute URL in it leads to one site on loopback.
 from __future__ import annotations
 
 import base64
+import io
+import json
 import re
 import resource
 import time
@@ -17,11 +19,12 @@ from typing import Any
 from case_runner import Case, Seen
 
 from webfetch_core import Settings, Webfetch
-from webfetch_core.errors import WebfetchError
+from webfetch_core.cli import main
+from webfetch_core.errors import Blocked, WebfetchError
 from webfetch_core.pipeline.pages import PageLoader, PagePolicy
 from webfetch_core.pipeline.tolerant_store import TolerantStore
 from webfetch_core.settings import NetSettings
-from webfetch_core.testing import LoopbackSite
+from webfetch_core.testing import LoopbackSite, ScriptedFetcher, fake_plugin
 from webfetch_core.testing.site import Received, Reply
 
 HANG_S = 1.0
@@ -80,6 +83,8 @@ class Replay(LoopbackSite):
 
 
 def run(case: Case, tmp_path: Path) -> Seen:
+    if case.op == "fetch_url":
+        return _told(case, tmp_path)
     if not (case.folder / "http.json").is_file():
         raise AssertionError(f"no adapter for {case.op!r} of {case.id}")
     script = case.json("http.json")
@@ -117,4 +122,24 @@ def _load(host: Webfetch, url: str, autonomous: bool, hangs: bool) -> Any:
     loader = PageLoader(host.host, TolerantStore(host.host.store()))
     return loader.load(
         url, PagePolicy(purpose="search"), scope=host.host.scope("case"), deadline=host.host.deadline(seconds)
+    )
+
+
+def _told(case: Case, tmp_path: Path) -> Seen:
+    """A fetcher that gives no text but a verdict, and what ``webfetch fetch`` then tells, in both forms."""
+    script = case.json("script.json")
+    url, result = script["fetch"], script["result"]
+    assert not result["success"] and result["text"] is None, "the adapter knows failed results only"
+
+    def opener(settings: Any) -> Webfetch:
+        fetcher = fake_plugin("fetch", ScriptedFetcher({url: Blocked(result["reason"])}))
+        return Webfetch(settings, plugins=[(fetcher.name, fetcher)], autoload=False, environ={})
+
+    environ = {"WEBFETCH_HOME": str(tmp_path / "home"), "XDG_CONFIG_HOME": str(tmp_path / "config")}
+    out, err, codes = io.StringIO(), io.StringIO(), set()
+    for words in (["fetch", url], ["fetch", url, "--json"]):
+        codes.add(main(words, environ=environ, stdout=out, stderr=err, open_webfetch=opener))
+    kind = json.loads(out.getvalue())["error"]["kind"]
+    return Seen(
+        text=out.getvalue() + err.getvalue(), error_kind=kind if len(codes) == 1 and 0 not in codes else None
     )
