@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from attrs import define
 
+from .prose import mend as fold
 from .records import Rule
+from .segments import CELL_GAP, gutters_of, segments_of
 from .sheets import Sheet
 from .tables import MAX_COLUMNS, Table, without_empty
 from .words import Line, Word, join
@@ -132,23 +135,24 @@ def _clustered(values: Sequence[float]) -> list[float]:
 
 
 def _table(grid: _Grid, words: Sequence[Word]) -> Table | None:
-    columns, rows = len(grid.xs) - 1, len(grid.ys) - 1
-    cells = _cells(grid)
+    lines = [_band_lines(grid, words, row) for row in range(len(grid.ys) - 1)]
+    virtual = _text_edges(grid, lines)
+    xs = sorted(grid.xs + virtual)
+    columns, rows = len(xs) - 1, len(grid.ys) - 1
+    cells = _cells(grid, xs, _parted_by_text(grid, xs, virtual, lines))
     content: dict[int, list[Word]] = {}
-    for word in words:
-        column = _place(grid.xs, (word.x0 + word.x1) / 2)
-        row = _place(grid.ys, (word.y0 + word.y1) / 2)
-        content.setdefault(cells[row * columns + column], []).append(word)
+    for row, band in enumerate(lines):
+        for line in band:
+            for word in line:
+                column = _place(xs, (word.x0 + word.x1) / 2)
+                content.setdefault(cells[row * columns + column], []).append(word)
     texts = {root: cell_lines(found) for root, found in content.items()}
     if len(texts) < 2:
         return None
     if sum(len(found) for found in content.values()) > PROSE_WORDS * len(texts):
         return None
-    used_columns = {cell % columns for cell in texts}
-    used_rows = {cell // columns for cell in texts}
-    if len(used_columns) < 2 or len(used_rows) < 2:
-        if not (len(used_columns) >= 2 and any(len(lines) > 1 for lines in texts.values())):
-            return None
+    if len({cell % columns for cell in texts}) < 2:
+        return None
     filled: list[list[str]] = []
     for row in range(rows):
         filled += _grid_row(cells, row, columns, texts)
@@ -156,18 +160,70 @@ def _table(grid: _Grid, words: Sequence[Word]) -> Table | None:
     if len(found_rows) < 2 or len(found_rows[0]) < 2:
         return None
     return Table(
-        rows=found_rows,
-        x0=grid.xs[0],
-        x1=grid.xs[-1],
-        y0=grid.ys[0],
-        y1=grid.ys[-1],
-        edges=grid.xs[:-1],
+        rows=found_rows, x0=xs[0], x1=xs[-1], y0=grid.ys[0], y1=grid.ys[-1], edges=[round(x, 1) for x in xs[:-1]]
     )
 
 
-def _cells(grid: _Grid) -> list[int]:
+def _band_lines(grid: _Grid, words: Sequence[Word], row: int) -> list[list[Word]]:
+    """The words of one row of the grid by base line, each from left to right."""
+    inside = [w for w in words if _place(grid.ys, (w.y0 + w.y1) / 2) == row]
+    return [sorted(line, key=lambda w: w.x0) for line in by_base(inside)]
+
+
+def _text_edges(grid: _Grid, lines: Sequence[Sequence[Sequence[Word]]]) -> list[float]:
+    """Where the text tells columns apart that no line does."""
+    found: list[float] = []
+    for left, right in zip(grid.xs, grid.xs[1:], strict=False):
+        pieces = []
+        for band in lines:
+            for line in band:
+                inside = [w for w in line if left <= (w.x0 + w.x1) / 2 < right]
+                if inside:
+                    pieces.append(Line.of(inside))
+        parted = sum(len(segments_of(line, CELL_GAP)) > 1 for line in pieces)
+        if parted >= 3 and parted >= 0.5 * len(pieces):
+            found += [(a + b) / 2 for a, b in gutters_of(pieces)]
+    return found
+
+
+def _parted_by_text(
+    grid: _Grid, xs: Sequence[float], virtual: Sequence[float], lines: Sequence[Sequence[Sequence[Word]]]
+) -> set[tuple[int, int]]:
+    """(row, edge) pairs at which no line is drawn and the text stands apart all the same."""
+    found: set[tuple[int, int]] = set()
+    for edge in range(1, len(xs) - 1):
+        x = xs[edge]
+        clear, crossed, silent = [], [], []
+        for row, band in enumerate(lines):
+            if x not in virtual and _parted(grid.down, x, grid.ys[row], grid.ys[row + 1]):
+                continue
+            verdicts = [_stands_apart(line, x) for line in band]
+            if False in verdicts:
+                crossed.append(row)
+            elif True in verdicts:
+                clear.append(row)
+            else:
+                silent.append(row)
+        if len(clear) >= 2 and len(clear) >= 1.5 * len(crossed):
+            found.update((row, edge) for row in clear)
+            if x in virtual:
+                found.update((row, edge) for row in silent)
+    return found
+
+
+def _stands_apart(line: Sequence[Word], x: float) -> bool | None:
+    """Whether a line has a gap between cells at ``x``; None when it stands on one side of it."""
+    before = [w for w in line if (w.x0 + w.x1) / 2 < x]
+    after = [w for w in line if (w.x0 + w.x1) / 2 >= x]
+    if not before or not after:
+        return None if not any(w.x0 < x - 2 and w.x1 > x + 2 for w in line) else False
+    gap = min(w.x0 for w in after) - max(w.x1 for w in before)
+    return gap >= CELL_GAP * max(before[-1].size, 4.0)
+
+
+def _cells(grid: _Grid, xs: Sequence[float], by_text: set[tuple[int, int]]) -> list[int]:
     """For every field of the grid the first field of the cell that it belongs to, row by row."""
-    columns, rows = len(grid.xs) - 1, len(grid.ys) - 1
+    columns, rows = len(xs) - 1, len(grid.ys) - 1
     home = list(range(columns * rows))
 
     def root(i: int) -> int:
@@ -182,11 +238,13 @@ def _cells(grid: _Grid) -> list[int]:
     for row in range(rows):
         for column in range(columns):
             here = row * columns + column
-            if column + 1 < columns and not _parted(
-                grid.down, grid.xs[column + 1], grid.ys[row], grid.ys[row + 1]
+            if (
+                column + 1 < columns
+                and (row, column + 1) not in by_text
+                and not _parted(grid.down, xs[column + 1], grid.ys[row], grid.ys[row + 1])
             ):
                 unite(here, here + 1)
-            if row + 1 < rows and not _parted(grid.across, grid.ys[row + 1], grid.xs[column], grid.xs[column + 1]):
+            if row + 1 < rows and not _parted(grid.across, grid.ys[row + 1], xs[column], xs[column + 1]):
                 unite(here, here + columns)
     return [root(i) for i in range(columns * rows)]
 
@@ -205,15 +263,20 @@ def _place(edges: Sequence[float], value: float) -> int:
     return len(edges) - 2
 
 
-def cell_lines(words: Sequence[Word]) -> list[tuple[float, str]]:
-    """The lines of a cell, each with its base line."""
+def by_base(words: Sequence[Word]) -> list[list[Word]]:
+    """Words grouped by base line, from top to bottom."""
     rows: list[list[Word]] = []
     for word in sorted(words, key=lambda w: (w.base, w.x0)):
         if rows and word.base - rows[-1][0].base <= 0.45 * max(word.size, rows[-1][0].size):
             rows[-1].append(word)
         else:
             rows.append([word])
-    return [(row[0].base, join(sorted(row, key=lambda w: w.x0))) for row in rows]
+    return rows
+
+
+def cell_lines(words: Sequence[Word]) -> list[tuple[float, str]]:
+    """The lines of a cell, each with its base line."""
+    return [(row[0].base, join(sorted(row, key=lambda w: w.x0))) for row in by_base(words)]
 
 
 def _grid_row(
@@ -223,8 +286,8 @@ def _grid_row(
     roots = [cells[row * columns + column] for column in range(columns)]
     own = [texts.get(root, []) if root // columns == row else [] for root in roots]
     stacked = [lines for root, lines in dict(zip(roots, own, strict=True)).items() if lines]
-    if len(stacked) >= 2 and _is_stack(stacked):
-        return _unstacked(roots, own, stacked)
+    if len(stacked) >= 2 and len(starts := _stack_of(stacked)) > 1:
+        return _unstacked(roots, own, starts)
     line = []
     whole = len(set(roots)) == 1
     for column, root in enumerate(roots):
@@ -236,38 +299,40 @@ def _grid_row(
     return [line]
 
 
-def _is_stack(stacked: Sequence[Sequence[tuple[float, str]]]) -> bool:
-    """Whether the cells of a row hold one line for each of several rows that no line parts."""
+def _stack_of(stacked: Sequence[Sequence[tuple[float, str]]]) -> list[float]:
+    """The base lines at which rows begin that no line parts; one of them when the cells are one row."""
+    bases = sorted({round(base, 1) for lines in stacked for base, _ in lines})
+    bases = [b for i, b in enumerate(bases) if i == 0 or b - bases[i - 1] > 2.5]
+    if len(bases) < 2:
+        return bases
     counts = [len(lines) for lines in stacked]
     most = max(counts)
-    if most < 3 or sum(count >= most - 1 for count in counts) < max(2, 0.7 * len(counts)):
-        return False
     words = sum(len(text.split()) for lines in stacked for _, text in lines)
-    if words > 4 * sum(counts):
-        return False
-    bases = [base for base, _ in max(stacked, key=len)]
     hits = sum(any(abs(base - other) < 2.5 for other in bases) for lines in stacked for base, _ in lines)
-    return hits >= 0.9 * sum(counts)
+    alike = sum(count >= most - 1 for count in counts) >= max(2, 0.7 * len(counts))
+    if most >= 3 and alike and words <= 4 * sum(counts) and hits >= 0.9 * sum(counts):
+        return bases
+    # Blocks of lines, apart in all cells at once.
+    steps = [b - a for a, b in zip(bases, bases[1:], strict=False)]
+    apart = 1.3 * min(steps)
+    starts = [bases[0]] + [b for step, b in zip(steps, bases[1:], strict=True) if step > apart]
+    if len(starts) < 2 or len(starts) > 0.7 * len(bases):
+        return bases[:1]
+    blocks = [
+        sum(any(start - 2.5 <= base < end - 2.5 for base, _ in lines) for lines in stacked)
+        for start, end in zip(starts, [*starts[1:], math.inf], strict=True)
+    ]
+    return starts if sum(count >= 2 for count in blocks) >= 2 else bases[:1]
 
 
 def _unstacked(
-    roots: Sequence[int],
-    own: Sequence[list[tuple[float, str]]],
-    stacked: Sequence[Sequence[tuple[float, str]]],
+    roots: Sequence[int], own: Sequence[list[tuple[float, str]]], starts: Sequence[float]
 ) -> list[list[str]]:
-    bases = [base for base, _ in max(stacked, key=len)]
-    rows = [[""] * len(roots) for _ in bases]
+    rows: list[list[list[str]]] = [[[] for _ in roots] for _ in starts]
     for column, lines in enumerate(own):
         if column and roots[column - 1] == roots[column]:
             continue
         for base, text in lines:
-            nearest = min(range(len(bases)), key=lambda i: abs(bases[i] - base))
-            rows[nearest][column] = fold([rows[nearest][column], text])
-    return rows
-
-
-def fold(lines: Sequence[str]) -> str:
-    """The lines of a cell as one, words that were divided at a line's end made whole."""
-    from .prose import mend
-
-    return mend([line for line in lines if line])
+            place = max(sum(start <= base + 2.5 for start in starts) - 1, 0)
+            rows[place][column].append(text)
+    return [[fold(cell) for cell in row] for row in rows]

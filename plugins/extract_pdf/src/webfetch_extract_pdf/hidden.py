@@ -37,12 +37,21 @@ def seen_of(content: PageContent) -> Seen:
     images = [area for area in content.images if area.box.area > 4.0]
     kept: list[Char] = []
     removed = layered = 0
-    unseen: dict[Style, bool] = {}
+    bare = not fills and not images
+    last: Style | None = None
+    hidden = False
     for char in content.chars:
         style = char.style
-        if (hidden := unseen.get(style)) is None:
-            hidden = unseen[style] = style.size < tiny
+        if style is not last:
+            last = style
+            hidden = style.size < tiny or (bare and (style.ghost or _is_alike(style.colour, WHITE)))
         x, y = (char.x0 + char.x1) / 2, (char.y0 + char.y1) / 2
+        if bare:
+            if hidden or not (0.0 <= x <= page.x1 and 0.0 <= y <= page.y1):
+                removed += not char.text.isspace()
+            else:
+                kept.append(char)
+            continue
         under = scan and any(area.box.holds(x, y, 1.0) for area in images)
         if style.ghost and under:
             layered += 1
@@ -77,7 +86,13 @@ def _is_camouflaged(x: float, y: float, style: Style, fills: Sequence[Area], ima
         if area.z < style.z and area.box.holds(x, y, 0.5) and (below is None or area.z > below.z):
             return False  # what an image looks like there is not known
     ground = below.colour if below is not None and below.colour is not None else WHITE
-    return all(abs(one - other) <= SAME_COLOUR for one, other in zip(style.colour, ground, strict=True))
+    return _is_alike(style.colour, ground)
+
+
+def _is_alike(colour: tuple[int, int, int] | None, ground: tuple[int, int, int]) -> bool:
+    return colour is not None and all(
+        abs(one - other) <= SAME_COLOUR for one, other in zip(colour, ground, strict=True)
+    )
 
 
 def _covered_share(images: Sequence[Area], page: Box) -> float:

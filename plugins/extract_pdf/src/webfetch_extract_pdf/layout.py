@@ -150,7 +150,9 @@ def _tables_within(rows: list[Row], rules: Sequence[Rule], columns: _Columns) ->
 def _by_distance(rows: Sequence[Row]) -> list[list[Row]]:
     groups: list[list[Row]] = []
     for row in rows:
-        if groups and row.box.y0 - groups[-1][-1].box.y1 < 3.2 * max(row.size, groups[-1][-1].size):
+        above = groups[-1][-1] if groups else row
+        near = row.box.y0 - above.box.y1 < 3.2 * max(row.size, above.size)
+        if groups and near and max(row.size, above.size) < 1.18 * min(row.size, above.size):
             groups[-1].append(row)
         else:
             groups.append([row])

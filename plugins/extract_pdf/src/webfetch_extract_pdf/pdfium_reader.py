@@ -14,6 +14,7 @@ from typing import Any
 
 import pypdfium2.raw as raw
 
+from . import quick
 from .geometry import Matrix, to_view
 from .records import Area, Box, Char, Link, PageContent, Style
 from .ruling import Rulings
@@ -97,7 +98,7 @@ class _PageReader:
         self.content = PageContent(number=number, width=width, height=height)
         self.rulings = Rulings()
         self.order: dict[int, int] = {}
-        self.clips: dict[int, Box | None] = {}
+        self.fonts: dict[int, tuple[str, bool, bool]] = {}
 
     def read(self) -> PageContent:
         self._objects()
@@ -184,37 +185,42 @@ class _PageReader:
         if count > self.max_chars:
             count, self.content.truncated = self.max_chars, True
         box = raw.FS_RECTF()
-        box_ref = ctypes.byref(box)
         x, y = ctypes.c_double(), ctypes.c_double()
         x_ref, y_ref = ctypes.byref(x), ctypes.byref(y)
         to_box, to_point = self.view.box, self.view.point
-        unmapped: dict[tuple[str, int], bool] = {}
-        chars, last, style, base = self.content.chars, 0, Style(10.0), 0.0
-        lies = False
+        straight, right_by, down_from = self.view[:4] == (1, 0, 0, -1), self.view.e, self.view.f
+        unicode_of, object_of, box_of = quick.unicode_of, quick.object_of, quick.loose_box_of
+        handle, box_at = quick.handle_of(text), ctypes.addressof(box)
+        unmapped: dict[int, bool] = {}
+        by_font: dict[str, dict[int, bool]] = {}
+        add, last, style, base = self.content.chars.append, 0, Style(10.0), 0.0
         for index in range(count):
-            code = raw.FPDFText_GetUnicode(text, index)
-            if code in (10, 13) or (code == 32 and raw.FPDFText_IsGenerated(text, index)):
+            code = unicode_of(handle, index)
+            if code == 10 or code == 13 or (code == 32 and raw.FPDFText_IsGenerated(text, index)):
                 continue
-            item = raw.FPDFText_GetTextObject(text, index)
-            if not item:
+            address = object_of(handle, index)
+            if not address or not box_of(handle, index, box_at):
                 continue
-            if not raw.FPDFText_GetLooseCharBox(text, index, box_ref):
-                continue
-            address = ctypes.addressof(item.contents)
             if address != last:
                 last = address
-                style = self._style(text, index, item, address)
+                style = self._style(text, index, raw.FPDFText_GetTextObject(text, index), address)
                 raw.FPDFText_GetCharOrigin(text, index, x_ref, y_ref)
                 at = to_point(x.value, y.value)
-                lies = style.angle in (90, 270)
-                base = at[0] if lies else at[1]
-            key = (style.font, code)
-            if (bad := unmapped.get(key)) is None:
-                bad = unmapped[key] = raw.FPDFText_HasUnicodeMapError(text, index) == 1
+                base = at[0] if style.angle in (90, 270) else at[1]
+                unmapped = by_font.setdefault(style.font, {})
+            if (bad := unmapped.get(code)) is None:
+                bad = unmapped[code] = raw.FPDFText_HasUnicodeMapError(text, index) == 1
             if code in _SOFT_HYPHENS:
                 code = 0xAD
-            area = to_box(box.left, box.bottom, box.right, box.top)
-            chars.append(Char(chr(code), *area, base, style, bad))
+            if straight:
+                add(
+                    Char(
+                        chr(code), box.left + right_by, down_from - box.top, box.right + right_by,
+                        down_from - box.bottom, base, style, bad,
+                    )
+                )  # fmt: skip
+            else:
+                add(Char(chr(code), *to_box(box.left, box.bottom, box.right, box.top), base, style, bad))
 
     def _style(self, text: Any, index: int, item: Any, address: int) -> Style:
         matrix = raw.FS_MATRIX()
@@ -235,6 +241,9 @@ class _PageReader:
     def _font(self, font: Any) -> tuple[str, bool, bool]:
         if not font:
             return "", False, False
+        address = ctypes.addressof(font.contents)
+        if address in self.fonts:
+            return self.fonts[address]
         buffer = ctypes.create_string_buffer(128)
         raw.FPDFFont_GetBaseFontName(font, buffer, 128)
         name = buffer.value.decode("utf-8", "replace")
@@ -243,7 +252,8 @@ class _PageReader:
         lower = name.lower()
         bold = weight >= 600 or any(word in lower for word in ("bold", "black", "heavy", "-bd", "demi"))
         mono = bool(flags & 1) or any(word in lower for word in ("mono", "courier", "consol", "typewriter", "cmtt"))
-        return f"{name}@{ctypes.addressof(font.contents):x}", bold, mono
+        self.fonts[address] = f"{name}@{address:x}", bold, mono
+        return self.fonts[address]
 
 
 def _crop_box(page: Any) -> Box:

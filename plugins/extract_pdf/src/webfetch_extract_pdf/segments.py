@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import statistics
 from collections.abc import Sequence
 
 from attrs import define, field
@@ -13,6 +14,10 @@ from .words import Line, Word, is_bullet
 
 COLUMN_GAP = 0.9
 """Least gap between columns, in ems."""
+CELL_GAP = 0.55
+"""Least gap between two cells of a row, in ems, where a gutter runs between them."""
+CROSSED = 0.2
+"""Share of the rows that may cross a gutter: titles within the table and headers over several columns."""
 _MARKER = re.compile(r"(?:\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})[.)]|\[\d{1,3}\])$")
 _LEADER = re.compile(r"[.…·_]{4,}$|^(?:[.…·]\s?)+$")
 
@@ -84,6 +89,31 @@ def _marks(word: Word, after: Word, size: float) -> bool:
     """Whether ``word`` is the bullet or number of the item that begins with ``after``."""
     near = after.x0 - word.x1 < 4.0 * size
     return near and (is_bullet(word.text) or bool(_MARKER.match(word.text)))
+
+
+def gutters_of(lines: Sequence[Line]) -> list[tuple[float, float]]:
+    """Stretches that almost all of the lines leave free that are cut at all, with text on both sides."""
+    steps: list[tuple[float, int]] = []
+    parted = [line for line in lines if len(segments_of(line)) > 1] or list(lines)
+    for line in parted:
+        for segment in segments_of(line, CELL_GAP):
+            steps.append((segment.x0, 1))
+            steps.append((segment.x1, -1))
+    steps.sort()
+    allowed = int(CROSSED * len(parted))
+    found: list[tuple[float, float]] = []
+    depth = 0
+    free_from: float | None = None
+    for x, change in steps:
+        before = depth
+        depth += change
+        if before > allowed >= depth:
+            free_from = x
+        elif before <= allowed < depth and free_from is not None:
+            found.append((free_from, x))
+            free_from = None
+    size = statistics.median(line.size for line in lines)
+    return [(a, b) for a, b in found if b - a >= 0.4 * size]
 
 
 def is_leader(segment: Segment) -> bool:

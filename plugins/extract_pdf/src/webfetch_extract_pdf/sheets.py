@@ -30,8 +30,13 @@ class Sheet:
 def sheets_of(content: PageContent, chars: Sequence[Char]) -> list[Sheet]:
     """Return the main direction first; the page's lines and areas go with it."""
     groups: dict[int, list[Char]] = {}
-    for char in chars:
-        groups.setdefault(_quarter(char.style.angle), []).append(char)
+    angles = {char.style.angle for char in chars}
+    if angles <= {0}:
+        groups[0] = list(chars)
+    else:
+        quarters = {angle: _quarter(angle) for angle in angles}
+        for char in chars:
+            groups.setdefault(quarters[char.style.angle], []).append(char)
     found: list[Sheet] = []
     for angle, group in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
         if angle < 0:
@@ -95,6 +100,8 @@ def _crooked(chars: list[Char]) -> Sheet:
 def _is_vertical(chars: Sequence[Char]) -> bool:
     """Whether upright ideographs follow each other downwards."""
     down = along = 0
+    if not any(char.text > "\u2e7f" for char in chars):
+        return False
     for one, other in zip(chars, chars[1:], strict=False):
         if not _is_wide(one.text) or not _is_wide(other.text):
             continue

@@ -8,16 +8,12 @@ from collections.abc import Sequence
 
 from attrs import define
 
-from .grids import fold
+from .prose import mend as fold
 from .records import Rule
-from .segments import Row, Segment, segments_of
+from .segments import CELL_GAP, Row, Segment, gutters_of, segments_of
 from .tables import MAX_COLUMNS, Rows, Table
 from .words import Word, join
 
-CELL_GAP = 0.55
-"""Least gap between two cells of a row, in ems, where a gutter runs between them."""
-CROSSED = 0.2
-"""Share of the rows that may cross a gutter: titles within the table and headers over several columns."""
 _NUMBER = re.compile(r"^[(\[<>~≈±+\-–−$€£¥]*\s*\d[\d.,  ’'/:%–-]*(?:\s?%|[a-zA-Z]{0,3})?[)\]*†‡]*$")
 _NOTHING = frozenset({"-", "–", "—", "..", "...", "n/a", "N/A", "NA", "n.a.", "*", "x", "X", "–-"})
 
@@ -49,7 +45,7 @@ def table_of(rows: Sequence[Row], rules: Sequence[Rule]) -> tuple[Table, int, in
     if end - start < 2:
         return None
     inside = rows[start:end]
-    gutters = _gutters(inside)
+    gutters = gutters_of([row.line for row in inside if row.line is not None])
     if not gutters or len(gutters) >= MAX_COLUMNS:
         return None
     cells = [_cells(row, gutters) for row in inside]
@@ -96,33 +92,6 @@ def _goes_on_above(rows: Sequence[Row], index: int, start: int) -> bool:
         return False
     piece = row.segments[0]
     return any(abs(piece.x0 - s.x0) < 1.5 * row.size and piece.x1 < s.x1 + 4 * row.size for s in above.segments)
-
-
-def _gutters(rows: Sequence[Row]) -> list[tuple[float, float]]:
-    """Stretches that almost all rows leave free, with text on both sides."""
-    steps: list[tuple[float, int]] = []
-    parted = [row for row in rows if len(row.segments) > 1] or list(rows)
-    for row in parted:
-        line = row.line
-        assert line is not None
-        for segment in segments_of(line, CELL_GAP):
-            steps.append((segment.x0, 1))
-            steps.append((segment.x1, -1))
-    steps.sort()
-    allowed = int(CROSSED * len(parted))
-    found: list[tuple[float, float]] = []
-    depth = 0
-    free_from: float | None = None
-    for x, change in steps:
-        before = depth
-        depth += change
-        if before > allowed >= depth:
-            free_from = x
-        elif before <= allowed < depth and free_from is not None:
-            found.append((free_from, x))
-            free_from = None
-    size = statistics.median(row.size for row in rows)
-    return [(a, b) for a, b in found if b - a >= 0.4 * size]
 
 
 def _cells(row: Row, gutters: Sequence[tuple[float, float]]) -> _Cells:

@@ -18,7 +18,7 @@ from .records import Box, Char
 
 WORD_GAP = 0.16
 """Least gap between two words, in ems: a narrow word space is a fifth of an em, kerning far less."""
-WIDE_WORD_GAP = 0.4
+WIDE_WORD_GAP = 0.18
 """The same where the line has blanks of its own: a gap without one is tracking or justification."""
 TRACKED = 0.12
 """Median gap, in ems, from which the letters of a line count as spaced out."""
@@ -132,23 +132,32 @@ def is_bullet(text: str) -> bool:
 
 
 def _without_doubles(chars: Iterable[Char]) -> list[Char]:
-    """Drop characters that are drawn again in the same place: bold type and shadows for want of a font."""
+    """Drop characters that are drawn again in the same place: bold type and shadows for want of a font.
+
+    Letters of one ligature share their place, too, but are drawn at once.
+    """
     seen: dict[tuple[str, int, int], Char] = {}
     kept = []
     for char in chars:
-        if not char.text.isspace():
+        text = char.text
+        if not text.isspace():
             step = max(char.style.size * 0.15, 0.5)
             x, y = int(char.x0 / step), int(char.base / step)
-            if any((char.text, x + dx, y + dy) in seen for dx in (-1, 0, 1) for dy in (-1, 0, 1)):
-                near = [
-                    seen[key]
-                    for dx in (-1, 0, 1)
-                    for dy in (-1, 0, 1)
-                    if (key := (char.text, x + dx, y + dy)) in seen
-                ]
-                if any(abs(c.x0 - char.x0) < step and abs(c.base - char.base) < step for c in near):
+            key = (text, x, y)
+            if key in seen or (text, x - 1, y) in seen or (text, x + 1, y) in seen:
+                doubled = False
+                for place in (key, (text, x - 1, y), (text, x + 1, y)):
+                    other = seen.get(place)
+                    if (
+                        other is not None
+                        and abs(other.x0 - char.x0) < step
+                        and abs(other.base - char.base) < step
+                        and (other.style.z != char.style.z or char.style.z < 0)
+                    ):
+                        doubled = True
+                if doubled:
                     continue
-            seen[char.text, x, y] = char
+            seen[key] = char
         kept.append(char)
     return kept
 
@@ -206,30 +215,35 @@ def _touches(char: Char, row: Sequence[Char]) -> bool:
 
 
 def _words(row: Sequence[Char]) -> list[Word]:
-    ordered = sorted(row, key=lambda c: (c.x0 + c.x1) / 2)
+    ordered = sorted(row, key=lambda c: c.x0 + c.x1)
     limit = _limit(ordered)
     words: list[Word] = []
     current: list[Char] = []
     blank = False
     right = 0.0
     for char in ordered:
-        if char.text.isspace():
+        text = char.text
+        if text == " " or text.isspace():
             blank = True
             continue
         if current:
-            last = current[-1]
-            size = max(min(char.style.size, last.style.size), 0.1)
             gap = char.x0 - right
-            wide = is_wide(char.text) and is_wide(last.text)
-            if gap > limit * size * (2.5 if wide else 1.0) or (blank and gap > -0.3 * size and not (wide and gap < 0.6 * size)):
-                words.append(_word(current))
-                current = []
+            if blank or gap > 0.0:
+                last = current[-1]
+                size = max(min(char.style.size, last.style.size), 0.1)
+                wide = text > "\u2e7f" and is_wide(text) and is_wide(last.text)
+                if gap > limit * size * (2.5 if wide else 1.0) or (
+                    blank and gap > -0.3 * size and not (wide and gap < 0.6 * size)
+                ):
+                    words.append(_word(current))
+                    current = []
         current.append(char)
-        right = max(right, char.x1) if len(current) > 1 else char.x1
+        if char.x1 > right or len(current) == 1:
+            right = char.x1
         blank = False
     if current:
         words.append(_word(current))
-    return [word for word in words if word.text]
+    return words
 
 
 def _limit(ordered: Sequence[Char]) -> float:
@@ -257,8 +271,22 @@ def _limit(ordered: Sequence[Char]) -> float:
 
 def _word(chars: Sequence[Char]) -> Word:
     first = chars[0]
+    style = first.style
+    text = bidi.logical("".join([c.text for c in chars]))
+    if all(c.style is style for c in chars):
+        return Word(
+            text=text,
+            x0=min([c.x0 for c in chars]),
+            y0=min([c.y0 for c in chars]),
+            x1=max([c.x1 for c in chars]),
+            y1=max([c.y1 for c in chars]),
+            base=first.base,
+            size=style.size,
+            bold=style.bold,
+            mono=style.mono,
+            font=style.font,
+        )
     style = max((c.style for c in chars), key=lambda s: s.size)
-    text = bidi.logical("".join(c.text for c in chars))
     return Word(
         text=text,
         x0=min(c.x0 for c in chars),
