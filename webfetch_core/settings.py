@@ -58,7 +58,11 @@ class ChunkSettings:
 
 @frozen(kw_only=True)
 class RankingSettings:
-    """The cascade: ``shortlist`` passages go to the cross-encoder, ``keep`` come out."""
+    """The cascade: ``shortlist`` passages go to the cross-encoder, ``keep`` come out.
+
+    ``patience_s`` is what a ranker that can stop anywhere may take; passages that it did not come to are
+    ranked by the others.
+    """
 
     keep: int = field(default=5, validator=ge(1))
     shortlist: int = field(default=30, validator=ge(1))
@@ -69,6 +73,7 @@ class RankingSettings:
     context: int = field(default=1, validator=ge(0))
     excerpt_chars: int = field(default=1_600, validator=ge(100))
     near_duplicate: float = field(default=0.85, validator=[gt(0), le(1)])
+    patience_s: float = field(default=0.8, validator=gt(0))
 
 
 @frozen(kw_only=True)

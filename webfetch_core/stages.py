@@ -80,6 +80,10 @@ class Ranker(Protocol):
         """Return one finite float per passage, in their order; higher is better.
 
         0.0 from a lexical ranker means that query and passage share nothing.
+
+        A ranker that takes long over many passages also has
+        ``score_within(query, passages, order, seconds) -> Sequence[float | None]``: the scores that could be
+        had in that time, of the passages at the places of ``order`` first, and None for the others.
         """
         ...
 

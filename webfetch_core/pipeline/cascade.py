@@ -9,8 +9,10 @@ from attrs import frozen
 from ..models import Scored
 from .fusion import RRF_K
 
-Score = Callable[[str, Sequence[str]], Sequence[float] | None]
-"""``score(kind, passages)``: one float per passage, or None when nothing of that kind can serve."""
+Score = Callable[[str, Sequence[str], Sequence[int]], Sequence[float | None] | None]
+"""``score(kind, passages, order)``: one float per passage, or None when nothing of that kind can serve. None
+for a single passage says that there was no time for it; ``order`` has their places, the ones to score first
+first."""
 
 
 @frozen(kw_only=True)
@@ -51,8 +53,9 @@ def run(
 ) -> Ranking:
     """Rank ``passages``. A step without any scorer is passed over and named as lost.
 
-    Either signal of a fused step keeps a passage alive: both see the whole list. Ties keep the
-    order in which the passages were given, so the result is deterministic.
+    Either signal of a fused step keeps a passage alive: both see the whole list, in the order in which the
+    scorers before liked it. A passage for which a scorer had no time counts as its last. Ties keep the order
+    in which the passages were given, so the result is deterministic.
 
     Args:
         prior: a positive factor for each passage, which the first step that runs multiplies its
@@ -68,14 +71,16 @@ def run(
             break
         signals: list[Sequence[float]] = []
         for kind in step.kinds:
-            values = score(kind, [passages[i] for i in alive])
-            if values is None:
+            values = score(kind, [passages[i] for i in alive], _best_first(signals, fusion, len(alive)))
+            if values is None or all(value is None for value in values):
                 lost.append(kind)
                 continue
             ran.append(kind)
-            signals.append(values)
+            last = min(value for value in values if value is not None)
+            signals.append([last if value is None else value for value in values])
             for i, value in zip(alive, values, strict=True):
-                details[i][kind] = value
+                if value is not None:
+                    details[i][kind] = value
         if not signals:
             continue
         fused = _fuse(signals, fusion)
@@ -96,6 +101,14 @@ def run(
         lost=tuple(dict.fromkeys(lost)),
         relevant=relevant,
     )
+
+
+def _best_first(signals: Sequence[Sequence[float]], fusion: str, n: int) -> list[int]:
+    """Places by what the scorers so far think of them; as given where there was none."""
+    if not signals:
+        return list(range(n))
+    fused = _fuse(signals, fusion)
+    return sorted(range(n), key=lambda place: (-fused[place], place))
 
 
 def _fuse(signals: Sequence[Sequence[float]], how: str) -> list[float]:

@@ -26,6 +26,7 @@ from .chunking import chunk
 from .engines import TRIES_PER_PAGE
 from .fusion import fuse
 from .pages import PageLoader, PagePolicy
+from .ranking import passage_of
 from .request import SearchOptions
 from .urls import canonical
 from .window import Window
@@ -264,7 +265,6 @@ class Gathering:
             # The address that is cited is the one that was found, whatever spelling was cached.
             document = evolve(document, url=hit.url)
             chunks = chunk(document, chars=settings.chunk.chars, overlap=settings.chunk.overlap)
-            self._work_ahead(chunks)
         except WebfetchError as exc:
             self._inbox.put(("page", key, None, exc))
         except Exception as exc:
@@ -275,6 +275,7 @@ class Gathering:
             raise  # a fault of ours: the task logs it with its traceback
         else:
             self._inbox.put(("page", key, (document, chunks), None))
+            self._work_ahead(chunks)
 
     def _work_ahead(self, chunks: Sequence[Chunk]) -> None:
         handle = self._host.ranker("biencoder") if self._host.settings.ranking.use_biencoder else None
@@ -283,7 +284,7 @@ class Gathering:
         try:
             self._host.caller.call(
                 handle,
-                lambda ranker: ranker.prepare([c.text for c in chunks]),
+                lambda ranker: ranker.prepare([passage_of(c) for c in chunks]),
                 scope=self._scope,
                 deadline=self._host.deadline(self._host.settings.deadline_s),
                 detached=False,

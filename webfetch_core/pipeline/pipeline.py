@@ -21,7 +21,7 @@ from .caching import QueryCache, SingleFlight, TolerantStore, query_key
 from .cascade import Ranking
 from .gather import Gathered, Gathering
 from .pages import STALE, PageLoader
-from .ranking import RankStage
+from .ranking import RankStage, passage_of
 from .request import SearchOptions, classify
 from .selection import select
 from .urls import canonical
@@ -296,12 +296,6 @@ class Pipeline:
 
     def _count(self, result: SearchResult) -> None:
         self._counters.bump_many({"searches": 1, f"served_{result.provenance.kind}": 1})
-
-
-def passage_of(chunk: Chunk) -> str:
-    """What a ranker sees of a chunk: its title and headings say what the text is about."""
-    about = " ".join(dict.fromkeys(part for part in (chunk.title, *chunk.heading_path) if part))
-    return f"{about}\n{chunk.text}" if about else chunk.text
 
 
 def page_priors(chunks: Sequence[Chunk], gathered: Gathered) -> list[float]:

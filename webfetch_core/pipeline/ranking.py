@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..errors import WebfetchError
+from ..models import Chunk
 from ..runtime.deadline import Deadline
 from ..runtime.emitter import Scope
 from ..runtime.host import Host
-from ..runtime.replies import check_scores
+from ..runtime.replies import check_partial_scores
+from ..stages import Ranker
 from .cascade import Ranking, run, steps_for
+
+
+def passage_of(chunk: Chunk) -> str:
+    """What a ranker sees of a chunk: its title and headings say what the text is about."""
+    about = " ".join(dict.fromkeys(part for part in (chunk.title, *chunk.heading_path) if part))
+    return f"{about}\n{chunk.text}" if about else chunk.text
 
 
 class RankStage:
@@ -43,18 +51,28 @@ class RankStage:
             crossencoder=settings.use_crossencoder,
         )
 
-        def score(kind: str, some: Sequence[str]) -> Sequence[float] | None:
+        def score(kind: str, some: Sequence[str], order: Sequence[int]) -> Sequence[float | None] | None:
             handle = self._host.ranker(kind)
             if handle is None or not some:
                 return None
+            # A little is kept back, so that what was scored in time also arrives in time.
+            seconds = min(settings.patience_s, 0.9 * deadline.remaining())
+
+            def ask(ranker: Ranker) -> Sequence[float | None]:
+                within = getattr(ranker, "score_within", None)
+                if callable(within):
+                    partial: Sequence[float | None] = within(query, some, order, seconds)
+                    return partial
+                return ranker.score(query, some)
+
             try:
-                scores: tuple[float, ...] = self._host.caller.call(
+                scores: tuple[float | None, ...] = self._host.caller.call(
                     handle,
-                    lambda ranker: ranker.score(query, some),
+                    ask,
                     scope=scope,
                     deadline=deadline,
-                    check=lambda value: check_scores(value, len(some)),
-                    count=len,
+                    check=lambda value: check_partial_scores(value, len(some)),
+                    count=lambda values: sum(value is not None for value in values),
                 )
             except WebfetchError:
                 return None

@@ -225,6 +225,16 @@ def check_scores(value: Any, n: int) -> tuple[float, ...]:
     return numbers
 
 
+def check_partial_scores(value: Any, n: int) -> tuple[float | None, ...]:
+    """Raises ContractViolation unless ``value`` is ``n`` finite numbers, some of which may be None."""
+    scores = listed(value, "scores", n + 1)
+    known = [place for place, score in enumerate(scores) if score is not None]
+    checked = dict(zip(known, check_scores([scores[place] for place in known], len(known)), strict=True))
+    if len(scores) != n:
+        raise ContractViolation(f"returned {len(scores)} scores for {n} passages")
+    return tuple(checked.get(place) for place in range(n))
+
+
 def check_embeddings(value: Any, n: int) -> Embeddings:
     """Raises ContractViolation unless ``value`` holds ``n`` vectors in a buffer of the right size."""
     if not isinstance(value, Embeddings) or value.rows != n or len(value.data) != 4 * value.rows * value.dim:

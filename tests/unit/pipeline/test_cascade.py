@@ -20,7 +20,8 @@ def ranked(
 ) -> Ranking:
     """Run over passages "0" to "n-1", with each kind's scores by passage; a missing kind is lost."""
 
-    def score(kind: str, passages: Sequence[str]) -> Sequence[float] | None:
+    def score(kind: str, passages: Sequence[str], order: Sequence[int]) -> Sequence[float] | None:
+        assert sorted(order) == list(range(len(passages)))
         return [columns[kind][int(p)] for p in passages] if kind in columns else None
 
     return run(steps, [str(i) for i in range(n)], score, fusion=fusion)
@@ -55,6 +56,39 @@ def test_no_passage_is_lost_or_doubled(data: st.DataObject, fusion: str) -> None
         assert set(one.ran) | set(one.lost) == {"lexical", "biencoder", "crossencoder"}
     for scored in one.scored:
         assert dict(scored.steps) == {k: columns[k][scored.index] for k in scored.steps}
+
+
+PARTIAL = st.lists(
+    st.tuples(st.integers(0, 5).map(float), st.integers(-5, 5).map(float) | st.none()), max_size=20
+)
+
+
+@given(PARTIAL, FUSIONS)
+def test_a_passage_without_time_counts_as_the_scorers_last(
+    pairs: list[tuple[float, float | None]], fusion: str
+) -> None:
+    lexical, meaning = [a for a, _ in pairs], [b for _, b in pairs]
+    asked: list[Sequence[int]] = []
+
+    def score(kind: str, passages: Sequence[str], order: Sequence[int]) -> Sequence[float | None]:
+        asked.append(order)
+        column = lexical if kind == "lexical" else meaning
+        return [column[int(p)] for p in passages]
+
+    steps = steps_for(shortlist=30, keep=30, crossencoder=False)
+    one = run(steps, [str(i) for i in range(len(pairs))], score, fusion=fusion)
+    known = [value for value in meaning if value is not None]
+    if pairs:
+        # The second scorer is told to begin with what the first one liked.
+        assert list(asked[1]) == sorted(range(len(pairs)), key=lambda i: (-lexical[i], i))
+        assert ("biencoder" in one.ran) == bool(known)
+        assert ("biencoder" in one.lost) == (not known)
+    if known:
+        filled = [min(known) if value is None else value for value in meaning]
+        whole = ranked(steps, {"lexical": lexical, "biencoder": filled}, len(pairs), fusion)
+        assert order(one) == order(whole)
+        for scored in one.scored:
+            assert ("biencoder" in scored.steps) == (meaning[scored.index] is not None)
 
 
 @given(SCORES, FUSIONS)

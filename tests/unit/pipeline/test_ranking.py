@@ -55,6 +55,61 @@ def test_steps_can_be_switched_off(world: Any) -> None:
     assert (ranking.ran, ranking.lost) == (("lexical",), ())
 
 
+class Anytime:
+    """A bi-encoder that comes as far as it is told, in the order that it is told."""
+
+    def __init__(self, reach: int, value: Any = None) -> None:
+        self.reach = reach
+        self.value = value
+        self.seconds = 0.0
+
+    def score(self, query: str, passages: list[str]) -> list[float]:
+        raise AssertionError("the method that can stop is preferred")
+
+    def score_within(self, query: str, passages: list[str], order: list[int], seconds: float) -> Any:
+        self.seconds = seconds
+        scores: list[float | None] = [None] * len(passages)
+        for place in order[: self.reach]:
+            scores[place] = float(passages[place].split()[1])
+        return scores if self.value is None else self.value
+
+
+def anytime(one: Anytime) -> Any:
+    return fake_plugin("rank", one, "biencoder", traits=RankTraits(kind="biencoder"))
+
+
+def test_a_ranker_that_can_stop_reads_what_the_others_liked_first(world: Any) -> None:
+    one = Anytime(reach=10)
+    ranking, attempts = rank(world(rank=None, plugins=[ranker("lexical", falling), anytime(one)]), keep=40)
+    read = {s.index for s in ranking.scored if "biencoder" in s.steps}
+    assert read == set(range(10))
+    assert [(a.provider, a.count) for a in attempts] == [("lexical", 40), ("biencoder", 10)]
+    assert ranking.ran == ("lexical", "biencoder")
+    assert one.seconds == pytest.approx(0.8)
+
+
+def test_its_time_is_the_settings_or_what_the_deadline_leaves(world: Any) -> None:
+    one = Anytime(reach=40)
+    plugins = [ranker("lexical", falling), anytime(one)]
+    rank(world(rank=None, plugins=plugins, ranking=RankingSettings(patience_s=0.25)))
+    assert one.seconds == pytest.approx(0.25)
+    rank(world(rank=None, plugins=plugins), seconds=0.5)
+    assert 0.2 < one.seconds < 0.5
+
+
+@pytest.mark.parametrize("value", [[1.0], [None] * 41, [float("nan")] * 40, "x"])
+def test_wrong_partial_scores_are_a_broken_contract(world: Any, value: Any) -> None:
+    plugins = [ranker("lexical", falling), anytime(Anytime(0, value))]
+    ranking, attempts = rank(world(rank=None, plugins=plugins))
+    assert ranking.ran == ("lexical",)
+    assert attempts[1].outcome == "plugin_error"
+
+
+def test_no_time_at_all_costs_the_step(world: Any) -> None:
+    ranking, _ = rank(world(rank=None, plugins=[ranker("lexical", falling), anytime(Anytime(0))]))
+    assert (ranking.ran, ranking.lost) == (("lexical",), ("biencoder", "crossencoder"))
+
+
 @pytest.mark.parametrize("step", [RuntimeError("x"), [1.0], ["a"] * 40, None])
 def test_a_ranker_that_fails_costs_its_step_and_is_on_the_record(world: Any, step: Any) -> None:
     plugins = [ranker("lexical", falling), ranker("crossencoder", step)]
