@@ -3,7 +3,10 @@ from __future__ import annotations
 import codecs
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from webfetch_extract_html.charset import decode, is_binary
+from webfetch_extract_html.prescan import meta_charset
 
 TEXT = "Größe: “naïve” – 5 €"
 
@@ -143,3 +146,40 @@ def test_bytes_of_no_language_are_read_all_the_same():
 )
 def test_binaries_are_told_from_text_with_stray_controls(text, binary):
     assert is_binary(text) is binary
+
+
+@pytest.mark.parametrize(
+    ("head", "label"),
+    [
+        (b"<meta charset=iso8859-2>", "iso8859-2"),
+        (b"<META CharSet = 'koi8-r' />", "koi8-r"),
+        (b"<meta charset='koi8-r' charset=big5>", "koi8-r"),
+        (b"<meta content='text/html; charset=koi8-r' http-equiv=CONTENT-TYPE>", "koi8-r"),
+        (b"<meta http-equiv=Content-Type content='text/html; charset=\"koi8-r\"'>", "koi8-r"),
+        (b"<title>a<b don't></title><meta/charset=koi8-r>", "koi8-r"),
+        (b"<!doctype html><?php x ?></ x><meta name=a><meta charset=koi8-r>", "koi8-r"),
+        (b"<!--><meta charset=koi8-r>", "koi8-r"),
+        (b"<metacharset=iso8859-2>", ""),
+        (b"<meta content='text/html; charset=koi8-r'>", ""),
+        (b"<meta http-equiv=Content-Style-Type content='text/html; charset=koi8-r'>", ""),
+        (b"<meta name=description content='about charset=koi8-r'>", ""),
+        (b"<meta test=\"' charset=koi8-r><p>\"'</p>", ""),
+        (b'<p title="x><meta charset=koi8-r>"</p>', ""),
+        (b"<!-- <meta charset=koi8-r> -->", ""),
+        (b"<meta charset=koi8-r", ""),
+        (b'<meta http-equiv="Content-Type<meta charset="utf-8">', ""),
+        (b"<meta charset='>", ""),
+        (b"", ""),
+    ],
+)
+def test_the_prescan_of_the_standard(head, label):
+    assert meta_charset(head) == label
+
+
+@given(
+    st.lists(
+        st.sampled_from([b"<", b">", b"'", b'"', b"=", b"meta", b" ", b"charset", b"!--", b"-->", b"/", b"x"])
+    )
+)
+def test_the_prescan_ends(parts):
+    assert isinstance(meta_charset(b"".join(parts)), str)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 
 from .detect import detect, is_iso_2022_jp, wide_without_mark
+from .prescan import meta_charset
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -17,9 +18,7 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _PARAMETER = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:-]+)", re.I)
-_META = re.compile(rb"<meta[^>]{0,300}?charset\s*=\s*[\"']?\s*([\w.:-]+)", re.I)
 _XML = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]+)[\"']", re.I)
-_COMMENT = re.compile(rb"<!--.*?-->", re.S)
 _NO_TEXT = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ue000-\uf8ff\ufffd]")
 _PLAIN = re.compile(r"[A-Za-z0-9 \t\r\n]")
 _SAMPLE_CHARS = 16_384
@@ -108,11 +107,10 @@ def _declared(body: bytes, headers: Mapping[str, str], content_type: str) -> lis
     for value in (content_type, headers.get("content-type", "")):
         if match := _PARAMETER.search(value):
             found.append(_known(match.group(1)))
-    head = _COMMENT.sub(b"", body[:_HEAD_BYTES])
-    for pattern in (_XML, _META):
-        if (declaration := pattern.search(head)) and (
-            encoding := _known(declaration.group(1).decode("ascii", "replace"))
-        ):
+    head = body[:_HEAD_BYTES]
+    prolog = _XML.search(head)
+    for label in (prolog[1].decode("ascii", "replace") if prolog else "", meta_charset(head)):
+        if encoding := _known(label):
             # A declaration that could be read as ASCII is not UTF-16.
             found.append("utf-8" if encoding.startswith(("utf-16", "utf-32")) else encoding)
     if wide := wide_without_mark(body):

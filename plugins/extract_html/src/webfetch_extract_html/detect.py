@@ -57,7 +57,7 @@ _SIGNS = frozenset(
     "\u00a9\u00ae\u00b0\u00b7\u00a7\u00a3\u00b4\u00b1\u00d7\u00bd\u00bc\u00be\u00b2\u00b3\u00b5\u00ad"
 )
 _ESCAPES = (b"\x1b$B", b"\x1b$@", b"\x1b(J")
-_ENOUGH = 0.6
+_ENOUGH = 0.55
 """Share of the best possible score below which no reading is believed."""
 
 

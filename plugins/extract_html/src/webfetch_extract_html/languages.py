@@ -26,7 +26,7 @@ class Language:
     @property
     def foreign(self) -> bool:
         """Whether its script has no ASCII letters."""
-        return min(self.common) > "\u036f"
+        return min(self.common, default="") > "\u036f"
 
 
 _WEST = ("cp1252", "iso8859-15", "mac-roman", "cp850", "cp437")
@@ -56,6 +56,7 @@ LANGUAGES = (
     _language("nl", _WEST, "éë", "ïöüèê", "de van het een en in dat is op te voor met die niet zijn"),
     _language("sv", _WEST, "åäö", "éüà", "och i att det som en av den med till inte om har de ett"),
     _language("da", _WEST, "åæø", "éöüä", "og i at det en er den til af der de med for som ikke"),
+    _language("", _WEST, "", "àáâãäåæçèéêëìíîïñòóôõöøùúûüýÿßœ¿¡"),  # several of them in one page
     _language("fi", _WEST, "äö", "åšžé", "ja on ei se oli ovat joka hän mutta kun kuin tai"),
     _language("is", ("cp1252",), "áðéíóúýþæö", "", "og er sem var til en um ekki hann vi me"),
     _language(
