@@ -2,95 +2,130 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from attrs import define
+from attrs import define, evolve, frozen
 
-from webfetch_core.api import Document, Page
+from webfetch_core.api import Document, ExtractionStep, Page
 
-from . import charset, dom, hidden, invisible
-from .banners import remove_banners
-from .blocks import Block, segment, tokens_of
+from . import charset, dom, invisible
+from .blocks import Block, tokens_of
+from .content import FEW_WORDS, MODEL_FILE, Content, find_content
 from .head import Head, read_head
 from .inline import link_of
 from .markdown import render
+from .prepare import Prepared, prepare
 from .settings import ExtractHtmlSettings
-from .steps import PageView, Step, choose, readability_step, trafilatura_step
+from .steps import PageView, Step, readability_step, trafilatura_step
 from .structured import structured_text
 
 CHAIN: tuple[Step, ...] = (trafilatura_step, readability_step)
-_THIN_WORDS = 40
-"""Below this many words a page has not shown its content."""
+
+
+@frozen(kw_only=True)
+class Opened:
+    """A page read: its head, the base of its links, and what a reader sees of it. ``root`` is all of it."""
+
+    root: Any
+    head: Head
+    base: str
+    prepared: Prepared
+    flags: tuple[str, ...]
+
+    @property
+    def view(self) -> PageView:
+        """What the steps that look for the content are shown."""
+        return PageView(
+            url=self.base,
+            root=self.prepared.root,
+            blocks=self.prepared.blocks,
+            kinds=self.head.kinds,
+            title=self.head.title,
+            description=self.head.description,
+        )
+
+
+def open_page(page: Page, settings: ExtractHtmlSettings) -> Opened | None:
+    """Decode, parse and cut a page into blocks; None when it is not text or has no element."""
+    text = charset.decode(page.body, page.headers, page.content_type)
+    if charset.is_binary(text):
+        return None
+    flags: tuple[str, ...] = ()
+    if len(text) > settings.max_chars:
+        text = dom.without_bulk(text)
+    if len(text) > settings.max_chars:
+        text = text[: settings.max_chars]
+        flags = ("truncated",)
+    root = dom.parse(text)
+    if root is None:
+        return None
+    head = read_head(root)
+    base = _join(page.final_url or page.url, head.base)
+    prepared = prepare(root, base=base, links=settings.links_in_text)
+    return Opened(root=root, head=head, base=base, prepared=prepared, flags=flags + prepared.flags)
+
+
+@define(kw_only=True)
+class _Found:
+    """What becomes the document: blocks, the Markdown, and how both were found."""
+
+    blocks: list[Block]
+    body: str
+    content: Content
+    steps: list[ExtractionStep]
+    flags: list[str]
 
 
 class HtmlExtractor:
-    """Turns a web page into Markdown. Stateless: any number of threads may use it."""
+    """Turns a web page into Markdown. Stateless: any number of threads may use it.
 
-    def __init__(self, settings: ExtractHtmlSettings, chain: Sequence[Step] = CHAIN) -> None:
+    Args:
+        chain: the steps that stand in where the classifier is unsure.
+        model_file: the classifier's model; None leaves the choice to ``chain``.
+    """
+
+    def __init__(
+        self,
+        settings: ExtractHtmlSettings,
+        chain: Sequence[Step] = CHAIN,
+        model_file: Path | None = MODEL_FILE,
+    ) -> None:
         self._settings = settings
         self._chain = tuple(chain)
+        self._model_file = model_file
 
     def extract(self, page: Page) -> Document | None:
-        url = page.final_url or page.url
-        text = charset.decode(page.body, page.headers, page.content_type)
-        if charset.is_binary(text):
+        opened = open_page(page, self._settings)
+        if opened is None:
             return None
-        flags: list[str] = []
-        if len(text) > self._settings.max_chars:
-            text = dom.without_bulk(text)
-        if len(text) > self._settings.max_chars:
-            text = text[: self._settings.max_chars]
-            flags.append("truncated")
-        root = dom.parse(text)
-        if root is None:
-            return None
-        head = read_head(root)
-        base = _join(url, head.base)
-        content = self._content(root, base, head, flags)
-        body = render(content.blocks)
-        words = len(tokens_of(body))
-        if words < _THIN_WORDS:
-            found = structured_text(root, head)
-            if len(tokens_of(found)) > 2 * words:
-                body = found
-                flags.append("structured_data")
-        if not tokens_of(body):
-            if len(tokens_of(head.description)) < 5:
+        blocks = opened.prepared.blocks
+        content = find_content(opened.view, self._chain, self._model_file)
+        kept = _without_repeats([b for b, keep in zip(blocks, content.selection, strict=True) if keep])
+        found = _Found(
+            blocks=kept,
+            body=render(kept),
+            content=content,
+            steps=list(content.steps),
+            flags=list(opened.flags),
+        )
+        _fill(found, opened)
+        if not tokens_of(found.body):
+            if len(tokens_of(opened.head.description)) < 5:
                 return None
-            flags.append("metadata_only")
-        return self._document(page.url, head, body, content, base, flags)
+            found.flags.append("metadata_only")
+        return self._document(page.url, opened, found)
 
-    def _content(self, root: Any, base: str, head: Head, flags: list[str]) -> _Content:
-        hidden.place_streamed(root)
-        dom.strip_comments(root)
-        seen = copy.deepcopy(root)
-        _, had_words = hidden.remove_hidden(seen)
-        remove_banners(seen)
-        blocks = segment(seen, base=base, links=self._settings.links_in_text)
-        if had_words:
-            flags.append("hidden_text_removed")
-            if sum(len(block.tokens) for block in blocks) < _THIN_WORDS:
-                # Everything is hidden until a script runs: better of low trust than nothing.
-                everything = segment(root, base=base, links=self._settings.links_in_text)
-                if sum(len(block.tokens) for block in everything) > 5 * _THIN_WORDS:
-                    flags[:] = [*flags[:-1], "hidden_text_kept"]
-                    seen, blocks = root, everything
-        view = PageView(url=base, root=seen, blocks=blocks, kinds=head.kinds)
-        selection, step = choose(view, self._chain)
-        kept = [block for block, keep in zip(blocks, selection, strict=True) if keep]
-        return _Content(blocks=_without_repeats(kept), step=step)
-
-    def _document(
-        self, url: str, head: Head, body: str, content: _Content, base: str, flags: list[str]
-    ) -> Document:
+    def _document(self, url: str, opened: Opened, found: _Found) -> Document:
+        head = opened.head
         title, dirty_title = invisible.clean(head.title)
         description, dirty_description = invisible.clean(head.description)
-        body, dirty_body = invisible.clean(body)
+        body, dirty_body = invisible.clean(found.body)
         if dirty_title or dirty_description or dirty_body:
-            flags.append("invisible_unicode_removed")
+            found.flags.append("invisible_unicode_removed")
         text = _with_head(title, description, body)
+        content = found.content
         metadata = {
             "title": title,
             "description": description,
@@ -98,22 +133,42 @@ class HtmlExtractor:
             "language": head.language,
             "site_name": invisible.clean(head.site_name)[0],
             "extracted_by": content.step,
+            "page_type_confidence": f"{content.confidence:.2f}" if content.page_type else "",
         }
+        words = len(tokens_of(text)) - len(tokens_of(body))
+        if words > 0:
+            why = "title and description stand before the text" if body else "nothing but the head was found"
+            found.steps.append(ExtractionStep(name="metadata", words=words, won=not body, reason=why))
         return Document(
             url=url,
             text=text,
             title=title,
+            page_type=content.page_type,
             metadata={name: value for name, value in metadata.items() if value},
-            links=_links(content.blocks, base, self._settings.max_links),
+            links=_links(found.blocks, opened.base, self._settings.max_links),
             published=head.published,
-            flags=tuple(dict.fromkeys(flags)),
+            flags=tuple(dict.fromkeys(found.flags)),
+            steps=tuple(found.steps),
         )
 
 
-@define(kw_only=True)
-class _Content:
-    blocks: list[Block]
-    step: str
+def _fill(found: _Found, opened: Opened) -> None:
+    """Take the page's data instead where the text is thin and the data has twice as much."""
+    words = len(tokens_of(found.body))
+    if words >= FEW_WORDS:
+        return
+    text = structured_text(opened.root, opened.head)
+    size = len(tokens_of(text))
+    if size > 2 * words:
+        found.steps = [evolve(step, won=False) for step in found.steps]
+        found.body = text
+        found.flags.append("structured_data")
+        reason = f"the page shows {words} words"
+    else:
+        reason = f"no more than twice the {words} words shown" if size else "the page has no data with text"
+    found.steps.append(
+        ExtractionStep(name="structured_data", words=size, won=size > 2 * words, reason=reason)
+    )
 
 
 def _join(url: str, base: str) -> str:
