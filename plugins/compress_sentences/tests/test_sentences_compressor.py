@@ -17,6 +17,7 @@ from webfetch_compress_sentences.model import load_model
 from webfetch_compress_sentences.plugin import webfetch_compressors
 
 from webfetch_core.api import Chunk
+from webfetch_core.testing import FakeContext
 
 SHARED = Path(__file__).parents[3].parent / "shared"
 FILLER = (
@@ -233,7 +234,7 @@ def test_five_chunks_take_milliseconds(compressor: SentenceCompressor) -> None:
 def test_the_declaration() -> None:
     [provider] = webfetch_compressors()
     assert provider.name == "sentences"
-    assert provider.build(None, None).compress("q", [], 10) == []
+    assert provider.build(None, FakeContext()).compress("q", [], 10) == []
 
 
 @pytest.mark.parametrize("case", ["C154", "C156", "C158"])

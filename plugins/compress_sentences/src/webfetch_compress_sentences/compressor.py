@@ -11,6 +11,7 @@ from webfetch_core.api import Chunk
 
 from .features import features
 from .layout import Placed, lay_out
+from .meaning import Embed, told, with_meaning
 from .model import Model, load_model
 from .question import Question, read_question
 from .selection import choose
@@ -19,8 +20,10 @@ from .selection import choose
 class SentenceCompressor:
     """Keeps the units (sentences, items, rows, code blocks) that answer the query. Stateless."""
 
-    def __init__(self, model: Model | None = None) -> None:
+    def __init__(self, model: Model | None = None, embed: Embed | None = None) -> None:
+        """Take the linear scorer, by default the one that ships, and what embeds texts, if anything does."""
         self._model = model or load_model()
+        self._embed = embed
 
     def compress(self, query: str, chunks: Sequence[Chunk], budget: int) -> list[Chunk]:
         """See :class:`webfetch_core.api.Compressor`.
@@ -51,7 +54,11 @@ class SentenceCompressor:
         if not any(row[0] for row in rows):
             # No unit holds a word of the query: the beginnings, best chunk first.
             return [-100.0 * p.place - p.rank for p in placed]
-        return self._model.scores(rows)
+        scores = self._model.scores(rows)
+        if self._embed is None:
+            return scores
+        texts = [told(chunks[p.owner].title, p.unit.text) for p in placed]
+        return with_meaning(question.text, texts, scores, self._embed)
 
 
 def header_cost(chunk: Chunk) -> int:

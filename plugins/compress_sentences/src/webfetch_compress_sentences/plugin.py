@@ -9,7 +9,7 @@ def build(settings: None, context: PluginContext) -> Compressor:
     """Make the compressor; its coefficients are read here, once."""
     from .compressor import SentenceCompressor
 
-    return SentenceCompressor()
+    return SentenceCompressor(embed=context.embed)
 
 
 @hookimpl
@@ -18,6 +18,6 @@ def webfetch_compressors() -> list[Provider[Compressor]]:
         Provider(
             name="sentences",
             build=build,
-            summary="keeps the sentences, rows and list items that answer the query; no model",
+            summary="keeps the sentences, rows and list items that answer the query",
         )
     ]
