@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from attrs import define
 
+from .cells import is_number, with_one_header, without_markers
 from .prose import mend as fold
 from .records import Rule
 from .segments import CELL_GAP, gutters_of, segments_of
@@ -21,6 +22,8 @@ MAX_RULES = 3_000
 MAX_CELLS = 20_000
 PROSE_WORDS = 45
 """Mean words a cell from which the lines frame the page's layout, not a table."""
+LAYOUT_LINES = 6
+"""Mean lines a cell from which the same holds, unless the lines are rows."""
 
 
 @define(slots=True, kw_only=True, eq=False)
@@ -153,10 +156,15 @@ def _table(grid: _Grid, words: Sequence[Word]) -> Table | None:
         return None
     if len({cell % columns for cell in texts}) < 2:
         return None
+    if sum(map(len, texts.values())) > LAYOUT_LINES * len(texts):
+        stacks = [_stack_of(_stacked(cells, row, columns, texts)) for row in range(rows)]
+        if not any(len(stack) > LAYOUT_LINES for stack in stacks):
+            return None
     filled: list[list[str]] = []
+    size = words[0].size
     for row in range(rows):
-        filled += _grid_row(cells, row, columns, texts)
-    found_rows = without_empty(filled)
+        filled += _grid_row(cells, row, columns, texts, size)
+    found_rows = without_markers(without_empty(filled))
     if len(found_rows) < 2 or len(found_rows[0]) < 2:
         return None
     return Table(
@@ -280,14 +288,14 @@ def cell_lines(words: Sequence[Word]) -> list[tuple[float, str]]:
 
 
 def _grid_row(
-    cells: Sequence[int], row: int, columns: int, texts: dict[int, list[tuple[float, str]]]
+    cells: Sequence[int], row: int, columns: int, texts: dict[int, list[tuple[float, str]]], size: float
 ) -> list[list[str]]:
     """One row of the grid as one row of the table, or as several where only the text tells rows apart."""
     roots = [cells[row * columns + column] for column in range(columns)]
     own = [texts.get(root, []) if root // columns == row else [] for root in roots]
-    stacked = [lines for root, lines in dict(zip(roots, own, strict=True)).items() if lines]
-    if len(stacked) >= 2 and len(starts := _stack_of(stacked)) > 1:
-        return _unstacked(roots, own, starts)
+    starts = _stack_of(_stacked(cells, row, columns, texts))
+    if len(starts) > 1:
+        return with_one_header(_unstacked(roots, own, starts), starts, size)
     line = []
     whole = len(set(roots)) == 1
     for column, root in enumerate(roots):
@@ -299,12 +307,20 @@ def _grid_row(
     return [line]
 
 
+def _stacked(
+    cells: Sequence[int], row: int, columns: int, texts: dict[int, list[tuple[float, str]]]
+) -> list[list[tuple[float, str]]]:
+    """The lines of each cell that begins in a row."""
+    roots = dict.fromkeys(cells[row * columns + column] for column in range(columns))
+    return [texts[root] for root in roots if root // columns == row and texts.get(root)]
+
+
 def _stack_of(stacked: Sequence[Sequence[tuple[float, str]]]) -> list[float]:
     """The base lines at which rows begin that no line parts; one of them when the cells are one row."""
     bases = sorted({round(base, 1) for lines in stacked for base, _ in lines})
     bases = [b for i, b in enumerate(bases) if i == 0 or b - bases[i - 1] > 2.5]
-    if len(bases) < 2:
-        return bases
+    if len(bases) < 2 or len(stacked) < 2:
+        return bases[:1]
     counts = [len(lines) for lines in stacked]
     most = max(counts)
     words = sum(len(text.split()) for lines in stacked for _, text in lines)
@@ -312,6 +328,9 @@ def _stack_of(stacked: Sequence[Sequence[tuple[float, str]]]) -> list[float]:
     alike = sum(count >= most - 1 for count in counts) >= max(2, 0.7 * len(counts))
     if most >= 3 and alike and words <= 4 * sum(counts) and hits >= 0.9 * sum(counts):
         return bases
+    later = [text for lines in stacked[1:] for _, text in lines]
+    if most >= 3 and len(later) >= 3 and sum(map(is_number, later)) >= 0.6 * len(later):
+        return bases if _are_level(stacked) else bases[:1]
     # Blocks of lines, apart in all cells at once.
     steps = [b - a for a, b in zip(bases, bases[1:], strict=False)]
     apart = 1.3 * min(steps)
@@ -323,6 +342,13 @@ def _stack_of(stacked: Sequence[Sequence[tuple[float, str]]]) -> list[float]:
         for start, end in zip(starts, [*starts[1:], math.inf], strict=True)
     ]
     return starts if sum(count >= 2 for count in blocks) >= 2 else bases[:1]
+
+
+def _are_level(stacked: Sequence[Sequence[tuple[float, str]]]) -> bool:
+    """Whether the lines of the later cells stand on base lines of the first."""
+    first = [base for base, _ in stacked[0]]
+    later = [base for lines in stacked[1:] for base, _ in lines]
+    return sum(any(abs(base - other) < 2.5 for other in first) for base in later) >= 0.7 * len(later)
 
 
 def _unstacked(

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
 import statistics
 from collections.abc import Sequence
 
 from attrs import define
 
+from .cells import is_number, with_one_header, without_markers
 from .prose import mend as fold
 from .records import Rule
 from .segments import CELL_GAP, Row, Segment, gutters_of, segments_of
-from .tables import MAX_COLUMNS, Rows, Table
+from .tables import MAX_COLUMNS, Table
 from .words import Word, join
-
-_NUMBER = re.compile(r"^[(\[<>~≈±+\-–−$€£¥]*\s*\d[\d.,  ’'/:%–-]*(?:\s?%|[a-zA-Z]{0,3})?[)\]*†‡]*$")
-_NOTHING = frozenset({"-", "–", "—", "..", "...", "n/a", "N/A", "NA", "n.a.", "*", "x", "X", "–-"})
-
 
 @define(slots=True, kw_only=True, eq=False)
 class _Cells:
@@ -34,11 +30,6 @@ class _Cells:
         return join(self.words[column]) if column in self.words else ""
 
 
-def is_number(text: str) -> bool:
-    """Whether a cell holds a figure, or the mark of a missing one."""
-    return bool(_NUMBER.match(text)) or text in _NOTHING
-
-
 def table_of(rows: Sequence[Row], rules: Sequence[Rule]) -> tuple[Table, int, int] | None:
     """Return the table in ``rows`` and which of them it takes (from, to); None when there is none."""
     start, end = _trimmed(rows)
@@ -54,10 +45,10 @@ def table_of(rows: Sequence[Row], rules: Sequence[Rule]) -> tuple[Table, int, in
     merged = _merged(cells, rules)
     width = len(gutters) + 1
     table_rows = [_texts(group, width) for group in merged]
-    table_rows = _header_joined(table_rows, merged)
+    table_rows = with_one_header(table_rows, [group[0].row.base for group in merged], inside[0].size)
     used = [c for c in range(width) if any(row[c] for row in table_rows)]
-    table_rows = [[row[c] for c in used] for row in table_rows]
-    if len(table_rows) < 2 or len(used) < 2:
+    table_rows = without_markers([[row[c] for c in used] for row in table_rows])
+    if len(table_rows) < 2 or len(table_rows[0]) < 2:
         return None
     lefts = [min((w.x0 for c in cells for w in c.words.get(column, ())), default=0.0) for column in used]
     table = Table(
@@ -187,8 +178,8 @@ def _same_row(group: Sequence[_Cells], here: _Cells, tight: float) -> bool:
         # Pieces that complete the row above: its cells stand on different base lines.
         return distance < 0.9 * here.row.size
     figures = [c for c in columns if c and is_number(here.text(c))]
-    if figures and any(is_number(above.text(c)) for c in figures):
-        return False
+    if any(a.text(c) for a in group for c in figures):
+        return False  # a figure beneath a figure or a header is the next row's
     if tight and distance < tight:
         return not figures or not any(is_number(a.text(c)) for a in group for c in a.columns)
     first = here.text(columns[0])
@@ -199,22 +190,3 @@ def _same_row(group: Sequence[_Cells], here: _Cells, tight: float) -> bool:
 
 def _texts(group: Sequence[_Cells], width: int) -> list[str]:
     return [fold([c.text(column) for c in group]) for column in range(width)]
-
-
-def _header_joined(rows: Rows, groups: Sequence[Sequence[_Cells]]) -> Rows:
-    """Write the lines of a header above the first row of figures as one row."""
-    first = next(
-        (i for i, row in enumerate(rows) if sum(is_number(t) for t in row[1:]) >= max(1, 0.5 * sum(map(bool, row[1:])))),
-        0,
-    )
-    if not 2 <= first <= 4:
-        return rows
-    distances = [
-        groups[i][0].row.base - groups[i - 1][-1].row.base for i in range(1, first)
-    ]
-    size = groups[0][0].row.size
-    if any(d > 1.45 * size for d in distances) or any(not any(rows[i][1:]) for i in range(first)):
-        return rows
-    width = len(rows[0])
-    header = [fold([rows[i][c] for i in range(first)]) for c in range(width)]
-    return [header, *rows[first:]]

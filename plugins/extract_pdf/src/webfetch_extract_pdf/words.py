@@ -25,7 +25,7 @@ TRACKED = 0.12
 SAME_LINE = 0.28
 """How far base lines may lie apart within one line, in ems of the larger type (indices, crooked scans)."""
 _WIDE = frozenset({"W", "F"})
-_BULLETS = frozenset("•◦▪▫‣∙●○■□◆◇–—-*·➢➤►▶✓✔§¾")
+_BULLETS = frozenset("•◦▪▫‣∙●○■□◆◇❑❖–—-*·➢➤►▶→✓✔✗§¾\uf0b7\uf0a7\uf0a8\uf0d8\uf0fc\uf0fb\uf076\uf071\uf06e\uf06f\uf0e0")
 
 
 @define(slots=True, kw_only=True, eq=False)
