@@ -598,3 +598,14 @@ def test_what_stands_behind_the_end_of_the_page_is_read(page):
     one, two = "The harbour clock was rebuilt in 1931.", "Its bell weighs 412 kilograms."
     document = extract(page.format(one=one, two=two))
     assert one in document.text and two in document.text
+
+
+@pytest.mark.parametrize("tag", ["article", "main", "section", "header", "custom-part", "nav"])
+def test_a_page_that_names_no_body_has_one(tag):
+    one, two = "The harbour clock was rebuilt in 1931.", "Its bell weighs 412 kilograms."
+    page = f"<!doctype html><meta charset=utf-8><title>Clock</title><{tag}>{{0}}</{tag}>{{1}}"
+    if tag == "nav":
+        document = extract(page.format("<a href=/>Home</a>", f"<article><p>{one}</p></article> {two}"))
+    else:
+        document = extract(page.format(f"<h1>Clock</h1><p>{one}</p>", f" {two}"))
+    assert document.title == "Clock" and one in document.text and two in document.text

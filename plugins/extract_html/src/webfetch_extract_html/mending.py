@@ -16,6 +16,9 @@ _RAW = ("iframe", "textarea", "noembed")
 _UNCLOSED_TITLE = re.compile(r"<title\b[^<>]*>[^<]*", re.I)
 _EMPTY_RUN = re.compile(r"(?:<br\s*/?>\s*){4,}|(?:<(p|div|span)>\s*</\1>\s*){4,}", re.I)
 _ASKS_FOR_SCRIPTS = re.compile(r"java\s*script|enable|browser|cookies|activ", re.I)
+_OF_HEAD = frozenset(
+    {"title", "meta", "link", "base", "style", "script", "noscript", "template", "basefont", "bgsound"}
+)
 _FEWEST_WORDS = 8
 
 
@@ -33,6 +36,7 @@ def mend_source(text: str) -> str:
 
 def mend(root: Any) -> None:
     """Free what an unclosed element swallowed, and what stands only where frames or scripts are off."""
+    _begin_body(root)
     for element in list(root.iter(*_SWALLOWING)):
         if next(element.iter(*_CONTENT), None) is not None:
             _free(element)
@@ -40,6 +44,34 @@ def mend(root: Any) -> None:
         for element in list(root.iter("noframes")):
             element.tag = "div"
     _open_noscript(root)
+
+
+def _begin_body(root: Any) -> None:
+    """End the head before the first element that none has: pages may leave the tag ``body`` out, and
+    libxml2 does not know that ``article`` and its kin begin one."""
+    head = root.find("head") if root.tag == "html" else None
+    if head is None:
+        return
+    children = list(head)
+    first = next(
+        (
+            place
+            for place, child in enumerate(children)
+            if isinstance(child.tag, str) and child.tag not in _OF_HEAD
+        ),
+        None,
+    )
+    if first is None:
+        return
+    body = root.find("body")
+    if body is None:
+        body = root.makeelement("body")
+        head.addnext(body)
+    moved = children[first:]
+    if body.text and body.text.strip():
+        moved[-1].tail = (moved[-1].tail or "") + body.text
+        body.text = None
+    body[:0] = moved
 
 
 def _free(element: Any) -> None:
