@@ -1,0 +1,1 @@
+"""A real Chromium as a fetcher for webfetch."""

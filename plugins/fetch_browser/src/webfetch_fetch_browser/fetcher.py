@@ -1,0 +1,232 @@
+"""The fetcher: asks the browser's thread for a page, and judges what it got."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from webfetch_core.api import (
+    Clock,
+    FetchRequest,
+    Http,
+    NotConfigured,
+    Page,
+    ProxyLease,
+    TimedOut,
+    Unavailable,
+)
+
+from . import chromium
+from .settings import FetchBrowserSettings
+from .switches import SWITCHES, browser_environment, plain_agent, wants_sandbox
+from .tabs import START_S, BrowserGone, BrowserThread, DriverGone, Tab
+from .verdict import Visit, fault
+from .visit import Order, Unresponsive, Visitor
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, Playwright
+
+DEFAULT_S = 30.0
+"""What a page without a deadline may take."""
+
+LEAST_S = 0.3
+"""With less left, nothing is begun."""
+
+
+class BrowserFetcher:
+    """Renders pages in one long-lived browser, each in a context of its own. Thread-safe."""
+
+    def __init__(
+        self, settings: FetchBrowserSettings, http: Http, clock: Clock, environ: Mapping[str, str], log: Any
+    ) -> None:
+        """Find the browser; it is started by the first fetch.
+
+        Raises:
+            NotConfigured: there is none.
+        """
+        found = chromium.find(settings.executable_path, environ)
+        if found is None:
+            raise NotConfigured("no Chromium was found", fix=chromium.FIX)
+        self._program = found or None
+        self._settings = settings
+        self._http = http
+        self._clock = clock
+        self._environ = environ
+        self._log = log
+        self._lock = threading.Lock()
+        self._thread: BrowserThread | None = None
+        self._closed = False
+        self._agent = settings.user_agent
+
+    def fetch(self, request: FetchRequest) -> Page:
+        """Return the page as it stands after its scripts have run: one UTF-8 document, status 200.
+
+        A document that is no HTML is returned as it was sent.
+
+        Raises:
+            Refused: by the guard or a veto, for the URL or for where it leads.
+            Blocked, RateLimited: a wall that did not give way.
+            PageError: not_found, login, paywall, empty, too_large, redirect_loop, unsupported_type.
+            Unavailable, TimedOut, BadResponse: the site, or the browser, failed.
+            NotConfigured: the browser cannot be started.
+        """
+        started = self._clock.monotonic()
+        deadline = started + DEFAULT_S if request.deadline is None else request.deadline
+        with self._http.guard_proxy(max_bytes=self._settings.max_load_bytes) as lease:
+            lease.permit(request.url)
+            try:
+                visit = self._visit(request.url, lease, deadline)
+            except BrowserGone:  # another page may have taken it along: once more, with a new one
+                visit = self._visit(request.url, lease, deadline)
+            except Unresponsive:
+                raise TimedOut("the page's scripts do not let it answer") from None
+            error = fault(visit, lease.failures(), max_bytes=self._settings.max_bytes, now=self._clock.time())
+        if error is not None:
+            raise error
+        html = visit.is_html
+        kind = "text/html; charset=utf-8" if html else visit.headers.get("content-type", "text/plain")
+        return Page(
+            url=request.url,
+            final_url=visit.url,
+            status=visit.status or 200,
+            headers={**visit.headers, "content-type": kind},
+            content_type=kind,
+            body=visit.html.encode("utf-8", "replace") if html else visit.body,
+            fetched_by="browser",
+            elapsed_s=self._clock.monotonic() - started,
+            redirects=visit.hops,
+        )
+
+    def warm_up(self) -> None:
+        """Start the browser ahead of traffic."""
+
+        async def nothing(browser: Browser, tab: Tab) -> None:
+            return None
+
+        with self._http.guard_proxy() as lease:
+            self._owner(lease).do(nothing, START_S)
+
+    def close(self) -> None:
+        """End the browser and its thread."""
+        with self._lock:
+            self._closed = True
+            thread, self._thread = self._thread, None
+        if thread is not None and thread.pid == os.getpid():
+            thread.close()
+
+    # ---- the browser's thread ----
+
+    def _visit(self, url: str, lease: ProxyLease, deadline: float) -> Visit:
+        left = deadline - self._clock.monotonic()
+        if left < LEAST_S:
+            raise TimedOut("no time was left to render it")
+        settings = self._settings
+
+        async def work(browser: Browser, tab: Tab) -> Visit:
+            import asyncio
+
+            from playwright.async_api import Error
+
+            loop = asyncio.get_running_loop()
+            if not self._agent:
+                self._agent = plain_agent(browser.version, "")
+            try:
+                tab.context = await browser.new_context(**self._context_options(lease))
+            except Error as exc:
+                raise DriverGone(exc.message) from exc
+            order = Order(
+                url=url,
+                lease=lease,
+                ends_at=loop.time() + deadline - self._clock.monotonic(),
+                settle_s=settings.settle_s,
+                max_bytes=settings.max_bytes,
+            )
+            try:
+                return await Visitor(tab.context, order).run()
+            except Error as exc:
+                if not browser.is_connected():
+                    raise
+                raise Unavailable(
+                    f"the browser could not finish the page: {_first_line(exc.message)}"
+                ) from exc
+
+        return self._owner(lease).do(work, left)
+
+    def _context_options(self, lease: ProxyLease) -> dict[str, Any]:
+        """A context is one page's: its cookies, its permissions (none), its credentials for the way out."""
+        address = lease.address
+        return {
+            "proxy": {
+                "server": address.server,
+                "username": address.username,
+                "password": address.password,
+                "bypass": "<-loopback>",
+            },
+            "user_agent": self._agent,
+            "locale": self._settings.locale,
+            "viewport": {"width": 1280, "height": 1600},
+            "accept_downloads": False,
+            "service_workers": "block",
+            "permissions": [],
+        }
+
+    def _owner(self, lease: ProxyLease) -> BrowserThread:
+        with self._lock:
+            if self._closed:
+                raise Unavailable("the browser is closed")
+            thread = self._thread
+            if thread is None or thread.dead or thread.pid != os.getpid():
+                thread = self._thread = BrowserThread(
+                    self._launcher(lease.address.server),
+                    self._log,
+                    tabs=self._settings.tabs,
+                    visits_per_browser=self._settings.pages_per_browser,
+                    idle_s=self._settings.idle_s,
+                )
+            return thread
+
+    def _launcher(self, server: str) -> Any:
+        settings = self._settings
+        sandbox = wants_sandbox(settings.sandbox, os.geteuid() if hasattr(os, "geteuid") else None)
+
+        async def launch(driver: Playwright) -> Browser:
+            from playwright.async_api import Error
+
+            try:
+                return await driver.chromium.launch(
+                    executable_path=self._program,
+                    headless=True,
+                    args=list(SWITCHES),
+                    chromium_sandbox=sandbox,
+                    # What is nobody's page has no credentials, and so no way out.
+                    proxy={"server": server, "bypass": "<-loopback>"},
+                    handle_sigint=False,
+                    handle_sigterm=False,
+                    handle_sighup=False,
+                    timeout=START_S * 1000,
+                    env=dict(browser_environment(self._environ)),
+                )
+            except Error as exc:
+                raise _cannot_start(exc.message) from None
+
+        return launch
+
+
+def _cannot_start(message: str) -> Exception:
+    """The reason, and what to do about it, out of what the driver prints."""
+    if "sandbox" in message.lower() and ("usable" in message or "namespace" in message):
+        return NotConfigured(
+            "the browser's sandbox cannot be used on this machine",
+            fix='allow user namespaces, or set plugins.fetch_browser.sandbox = "off"',
+        )
+    if "has been closed" in message or "Connection closed" in message:
+        return DriverGone(message)
+    if "Executable doesn't exist" in message:
+        return NotConfigured("the browser is gone", fix=chromium.FIX)
+    return Unavailable(f"the browser does not start: {_first_line(message)}")
+
+
+def _first_line(message: str) -> str:
+    return next((line.strip()[:200] for line in message.splitlines() if line.strip()), "")
