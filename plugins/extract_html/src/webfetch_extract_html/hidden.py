@@ -3,88 +3,59 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
-from lxml import etree
-
 from .formulas import is_hidden_formula
-from .hiding import declarations, hides
-from .stylesheet import HiddenNames, hidden_names
+from .ground import Grounds
+from .hiding import declarations, fades_in, hides, is_small_type, pixels
+from .inline import BLOCKS
+from .instructions import reads_like_instruction
+from .panels import Panels
+from .streaming import place_streamed
+from .stylesheet import DOUBTFUL, HIDDEN, SEEN, HiddenRules, hidden_rules
+
+__all__ = ["drop", "place_streamed", "remove_hidden"]
 
 _NEVER_HIDDEN = frozenset({"html", "body", "main", "head"})
-_REVEALED_BY = ("aria-controls", "data-target", "data-bs-target", "data-controls", "href")
-_NAVIGATION = frozenset({"nav", "header", "footer", "aside"})
-_CONTROLS = ("a", "button", "summary", "h2", "h3", "h4", "h5", "h6", "div", "span", "label", "li")
-_LONGEST_CONTROL = 300
+_NO_TEXT = frozenset({"script", "style", "svg", "input", "template", "link", "noscript", "iframe", "meta"})
 _HIDDEN_BY_NAME = frozenset({"sortkey"})
 """Classes that a site's style sheet elsewhere hides everywhere: MediaWiki's keys for sorting."""
 
-_SLOT = re.compile(r"^[SP]:[0-9a-f]+$")
+_FOR_SCREEN_READERS = frozenset(
+    {"sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "u-hiddenVisually"}
+)
 _WORD = re.compile(r"\w\w")
+_ICON_WORDS = 20
+"""Words from which what is kept from screen readers (``aria-hidden``) is a panel or a slide, not an icon."""
 
+_FADING_WORDS = 40
+"""Words from which an element without opacity is content that a script fades in."""
 
-def place_streamed(root: Any) -> None:
-    """Put server-streamed content (hidden ``S:n`` elements) where its script would (``B:n`` templates).
-
-    What stands there meanwhile ("Loading...") goes. Declarative shadow trees are opened, too.
-    """
-    open_shadows(root)
-    slots = {
-        element.get("id"): element for element in root.iter("div") if _SLOT.match(element.get("id") or "")
-    }
-    if not slots:
-        return
-    for name, slot in slots.items():
-        slot.attrib.pop("hidden", None)
-        marks = root.xpath(".//template[@id=$name]", name=name.replace("S:", "B:").replace("P:", "B:"))
-        if not marks:
-            continue
-        following = marks[0].getnext()
-        while following is not None:
-            after = following.getnext()
-            ends = following.tag is etree.Comment and (following.text or "").strip() == "/$"
-            following.getparent().remove(following)
-            if ends:
-                break
-            following = after
-        marks[0].addnext(slot)
-
-
-def open_shadows(root: Any) -> None:
-    """Put declarative shadow trees where browsers show them: in place of their template, with the host's
-    own children in their slots."""
-    for template in list(root.iter("template")):
-        host = template.getparent()
-        if host is None or not (template.get("shadowrootmode") or template.get("shadowroot")):
-            continue
-        template.tag = "div"
-        slots = list(template.iter("slot"))
-        for child in [each for each in host if each is not template and isinstance(each.tag, str)]:
-            name = child.get("slot") or ""
-            slot = next((each for each in slots if (each.get("name") or "") == name), None)
-            if slot is not None:
-                slot.append(child)
+_SHORT = 1_500
+"""Characters up to which a doubtful element goes as a whole when an order to a model is in it."""
 
 
 def remove_hidden(root: Any) -> tuple[list[Any], bool]:
     """Take hidden elements out of the tree.
 
-    Panels that a control on the page reveals (accordions, tabs) and streaming slots are not hidden, unless
-    they belong to navigation. Returns the elements taken out, and whether any of them had words.
+    Panels that a control on the page reveals (accordions, tabs), slides, entrance animations and streaming
+    slots are not hidden, unless they belong to navigation; but of what may be seen or not, text that reads
+    like an order to a language model goes. Returns the elements taken out, and whether any had words.
     """
-    revealed = _revealed(root)
-    names = hidden_names(root)
+    page = _Page(root)
     taken: list[Any] = []
-    for element in list(root.iter(etree.Element)):
-        if element.tag in _NEVER_HIDDEN or not _is_hidden(element, names):
+    for element in list(root.iter("*")):
+        if not isinstance(element.tag, str) or element.tag in _NEVER_HIDDEN or element.getparent() is None:
             continue
-        if _is_panel(element, revealed) and not _in_navigation(element):
-            continue
-        if element.getparent() is not None and not is_hidden_formula(element):
+        verdict = page.verdict(element)
+        if verdict == HIDDEN and not is_hidden_formula(element):
             taken.append(element)
+        elif verdict == DOUBTFUL:
+            taken += _orders_in(element)
     had_words = False
     for element in taken:
-        if element.tag not in ("script", "style", "svg", "input", "template", "link", "noscript", "iframe"):
+        if element.tag not in _NO_TEXT:
             had_words = had_words or bool(_WORD.search(" ".join(element.itertext())))
         drop(element)
     return taken, had_words
@@ -105,44 +76,86 @@ def drop(element: Any) -> None:
     parent.remove(element)
 
 
-def _is_hidden(element: Any, names: HiddenNames) -> bool:
-    attributes = element.attrib
-    if element.tag == "dialog" and "open" not in attributes:
-        return True
-    if not attributes:
-        return False
-    if "hidden" in attributes and attributes["hidden"].lower() != "until-found":
-        return True
-    if attributes.get("aria-hidden", "").lower() == "true":
-        return True
-    if names.match(element) or not _HIDDEN_BY_NAME.isdisjoint(attributes.get("class", "").split()):
-        return True
-    style = attributes.get("style")
-    return bool(style) and hides(declarations(style))
+class _Page:
+    """What is known of a page when one of its elements is judged."""
+
+    def __init__(self, root: Any) -> None:
+        self.rules: HiddenRules = hidden_rules(root)
+        self.panels = Panels(root)
+        self.grounds = Grounds(root)
+
+    def verdict(self, element: Any) -> str:
+        found = self._of_marks(element)
+        if found == HIDDEN and self.panels.hold(element):
+            return DOUBTFUL
+        return found
+
+    def _of_marks(self, element: Any) -> str:
+        """By its attributes, its style and the page's style sheets."""
+        tag, attributes = element.tag, element.attrib
+        if tag == "dialog" and "open" not in attributes:
+            return HIDDEN
+        by_rule = self.rules.verdict(element)
+        if by_rule == HIDDEN:
+            return HIDDEN
+        if not attributes:
+            return DOUBTFUL if tag in ("details", "noscript") else by_rule
+        if "popover" in attributes or (
+            "hidden" in attributes and attributes["hidden"].lower() != "until-found"
+        ):
+            return HIDDEN
+        if attributes.get("aria-hidden", "").lower() == "true":
+            return DOUBTFUL if _has_words(element, _ICON_WORDS) else HIDDEN
+        names = attributes.get("class", "").split()
+        if not _HIDDEN_BY_NAME.isdisjoint(names):
+            return HIDDEN
+        style = attributes.get("style")
+        found = self._of_style(element, declarations(style)) if style else SEEN
+        if found == SEEN and (tag == "font" or style):
+            found = self.grounds.verdict(element)
+        if found == SEEN and (tag in ("details", "noscript") or not _FOR_SCREEN_READERS.isdisjoint(names)):
+            found = DOUBTFUL
+        return found or by_rule
+
+    def _of_style(self, element: Any, style: dict[str, str]) -> str:
+        if not hides(style):
+            return SEEN
+        if fades_in(style):
+            return DOUBTFUL
+        rest = {name: value for name, value in style.items() if name not in ("opacity", "filter")}
+        if len(rest) < len(style) and not hides(rest):
+            return DOUBTFUL if _has_words(element, _FADING_WORDS) else HIDDEN
+        if is_small_type(style) and any(map(_resets_type, element.iterdescendants("*"))):
+            return DOUBTFUL  # the size closes gaps between boxes whose text has its own
+        return HIDDEN
 
 
-def _is_panel(element: Any, revealed: set[str]) -> bool:
-    """A tab or accordion panel: named by a control, or right after one that says so."""
-    if element.get("id") in revealed or element.get("role") == "tabpanel":
-        return True
-    previous = element.getprevious()
-    if previous is None or len("".join(previous.itertext())) > _LONGEST_CONTROL:
-        return False
-    return any("aria-expanded" in each.attrib for each in previous.iter(etree.Element))
+def _resets_type(element: Any) -> bool:
+    style = element.get("style")
+    size = pixels(declarations(style).get("font-size", "")) if style else None
+    return size is not None and size > 5
 
 
-def _revealed(root: Any) -> set[str]:
-    """Ids of what a control outside the navigation opens."""
-    found = set()
-    for element in root.iter(*_CONTROLS):
-        for name in _REVEALED_BY:
-            value = element.get(name)
-            if value and (name != "href" or value.startswith("#")) and not _in_navigation(element):
-                found.update(value.replace("#", " ").split())
-    return found
+def _has_words(element: Any, least: int) -> bool:
+    """Whether an element's text has at least so many words; stops counting there."""
+    count = 0
+    for text in element.itertext(tag=None):
+        count += len(str(text).split())
+        if count >= least:
+            return True
+    return False
 
 
-def _in_navigation(element: Any) -> bool:
-    return element.tag in _NAVIGATION or any(
-        ancestor.tag in _NAVIGATION for ancestor in element.iterancestors()
-    )
+def _orders_in(element: Any) -> Iterator[Any]:
+    """What of a doubtful element reads like an order to a model: all of it when it is short, else its parts."""
+    text = " ".join(element.itertext())
+    if not reads_like_instruction(text):
+        return
+    if len(text) <= _SHORT:
+        yield element
+        return
+    for part in element.iterdescendants(*BLOCKS):
+        if next(part.iterdescendants(*BLOCKS), None) is None and reads_like_instruction(
+            " ".join(part.itertext())
+        ):
+            yield part

@@ -1,83 +1,159 @@
-"""Classes and ids that the page's own style sheets hide for good."""
+"""What the page's own style sheets hide."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 from attrs import frozen
 
-from .hiding import declarations, hides
+from .hiding import declarations, fades_in, hides, shows
+from .selectors import Selector, parse
 
 _MAX_CHARS = 300_000
-_SIMPLE = re.compile(r"([a-z][a-z0-9]*)?([.#])([\w-]+)\Z", re.I)
+_MAX_RULES = 4_000
 _NAME = re.compile(r"[.#]([\w-]+)")
+_WORDS = re.compile(r"[\w-]+")
+_ALWAYS = re.compile(r"@(?:supports|layer|container)\b", re.I)
+_ON_SCREENS = re.compile(
+    r"@media\s*(?:only\s+)?(?:screen|all)?\s*(?:(?:and\s*)?\(min-(?:device-)?width:\s*0\w*\)\s*)?$", re.I
+)
+_CSS_DATA = re.compile(r"data:text/css[^,]*?(;base64)?,", re.I)
+
+HIDDEN, DOUBTFUL, SEEN = "hidden", "doubtful", ""
 
 
 @frozen
-class HiddenNames:
-    """Selectors of one class or id, with the tag that they are limited to (empty: any)."""
-
-    classes: frozenset[tuple[str, str]] = frozenset()
-    ids: frozenset[tuple[str, str]] = frozenset()
-
-    def match(self, element: Any) -> bool:
-        if not self.classes and not self.ids:
-            return False
-        tag, name = element.tag, element.get("id")
-        if name and (("", name) in self.ids or (tag, name) in self.ids):
-            return True
-        names = (element.get("class") or "").split()
-        return any(("", each) in self.classes or (tag, each) in self.classes for each in names)
+class _Rule:
+    selector: Selector
+    style: dict[str, str]
 
 
-def hidden_names(root: Any) -> HiddenNames:
-    """Read the ``<style>`` elements.
+@frozen
+class HiddenRules:
+    """The rules that hide, by what their last part is looked up by; and what may show it again."""
 
-    A name that another rule or a script on the page mentions is left alone: it may be shown (menus, tabs,
-    entrance animations). Rules under conditions (``@media`` and the like) neither hide nor show here.
-    """
-    sheets = "\n".join(element.text or "" for element in root.iter("style"))[:_MAX_CHARS]
+    rules: dict[str, list[_Rule]]
+    showing: tuple[_Rule, ...] = ()
+    doubtful: frozenset[str] = frozenset()
+    """Names of which another rule, or a script on the page, may show what has them."""
+
+    def verdict(self, element: Any) -> str:
+        """``hidden``, ``doubtful`` (it may be shown: menus, tabs, entrance animations) or empty."""
+        if not self.rules:
+            return SEEN
+        found = SEEN
+        for rule in self._candidates(element):
+            if not rule.selector.matches(element):
+                continue
+            if any(shows(each.style, rule.style) and each.selector.matches(element) for each in self.showing):
+                continue
+            if fades_in(rule.style) or not self.doubtful.isdisjoint(rule.selector.subject.names):
+                found = DOUBTFUL
+            else:
+                return HIDDEN
+        return found
+
+    def _candidates(self, element: Any) -> Iterator[_Rule]:
+        keys = [element.tag, "*", "", "["]
+        if name := element.get("id"):
+            keys.append(f"#{name}")
+        keys += [f".{each}" for each in (element.get("class") or "").split()[:50]]
+        for key in keys:
+            yield from self.rules.get(key, ())
+
+
+def hidden_rules(root: Any) -> HiddenRules:
+    """Read the ``<style>`` elements and style sheets that are data. Rules for print, for narrow screens and
+    the like neither hide nor show here."""
+    sheets = "\n".join(_sheets(root))[:_MAX_CHARS]
     if not sheets:
-        return HiddenNames()
-    hidden: dict[tuple[str, str], set[str]] = {}
-    shown: set[str] = set()
+        return HiddenRules({})
+    rules: dict[str, list[_Rule]] = {}
+    others: list[tuple[str, dict[str, str]]] = []
+    count = 0
     for selectors, body in _rules(sheets):
-        hiding = hides(declarations(body))
-        for selector in selectors.split(","):
-            simple = _SIMPLE.match(selector.strip())
-            if hiding and simple:
-                hidden.setdefault((simple.group(2), simple.group(3)), set()).add(
-                    (simple.group(1) or "").lower()
-                )
-            elif not hiding:
-                shown.update(_NAME.findall(selector))
-    if not hidden:
-        return HiddenNames()
+        style = declarations(body)
+        if not hides(style):
+            others.append((selectors, style))
+            continue
+        for text in selectors.split(","):
+            selector = parse(text)
+            if selector is not None and count < _MAX_RULES:
+                count += 1
+                rules.setdefault(selector.subject.key, []).append(_Rule(selector, style))
+    if not rules:
+        return HiddenRules({})
+    hiding = [rule for each in rules.values() for rule in each]
+    names = {name for rule in hiding for name in rule.selector.subject.names}
+    showing: list[_Rule] = []
+    doubtful: set[str] = set()
+    for selectors, style in others:
+        if not _touches(style, hiding):
+            continue
+        mentioned = names.intersection(_NAME.findall(selectors))
+        for name in mentioned:
+            if any(name in rule.selector.subject.names and shows(style, rule.style) for rule in hiding):
+                doubtful.add(name)
+        if mentioned:
+            parsed = (parse(text) for text in selectors.split(","))
+            showing += [_Rule(each, style) for each in parsed if each is not None][: 200 - len(showing)]
     scripts = "\n".join(element.text or "" for element in root.iter("script"))[:_MAX_CHARS]
-    mentioned = set(re.findall(r"[\w-]+", scripts))
-    found: dict[str, set[tuple[str, str]]] = {".": set(), "#": set()}
-    for (sign, name), tags in hidden.items():
-        if name not in shown and name not in mentioned:
-            found[sign].update((tag, name) for tag in tags)
-    return HiddenNames(frozenset(found["."]), frozenset(found["#"]))
+    doubtful |= names.intersection(_WORDS.findall(scripts))
+    return HiddenRules(rules, tuple(showing), frozenset(doubtful))
+
+
+def _touches(style: dict[str, str], hiding: list[_Rule]) -> bool:
+    return bool(style) and any(not style.keys().isdisjoint(rule.style) for rule in hiding)
+
+
+def _sheets(root: Any) -> Iterator[str]:
+    for element in root.iter("style", "link"):
+        media = (element.get("media") or "").lower()
+        if media and not re.match(r"\s*(?:only\s+)?(?:all|screen)\s*$", media):
+            continue
+        if element.tag == "style":
+            yield element.text or ""
+        elif "stylesheet" in (element.get("rel") or "").lower():
+            address = element.get("href") or ""
+            match = _CSS_DATA.match(address)
+            if match and len(address) < _MAX_CHARS:
+                raw = unquote_to_bytes(address[match.end() :])
+                yield _unpacked(raw) if match[1] else raw.decode("utf-8", "replace")
+
+
+def _unpacked(raw: bytes) -> str:
+    import base64
+    import binascii
+
+    try:
+        return base64.b64decode(raw).decode("utf-8", "replace")
+    except (binascii.Error, ValueError):
+        return ""
 
 
 def _rules(sheet: str) -> Iterator[tuple[str, str]]:
-    """Selectors and declarations of the rules outside at-rules. One pass over the braces."""
+    """Selectors and declarations of the rules that hold on a screen. One pass over the braces."""
     sheet = "".join(
         part.partition("*/")[2] if number else part for number, part in enumerate(sheet.split("/*"))
     )
-    depth, position, prelude = 0, 0, ""
+    position = 0
+    open_rules: list[tuple[str, bool]] = []  # prelude, and whether what is in it holds
     for brace in re.finditer(r"[{}]", sheet):
         text = sheet[position : brace.start()]
         position = brace.end()
         if brace.group() == "{":
-            if depth == 0:
-                prelude = text.rpartition(";")[2].strip()
-            depth += 1
+            prelude = text.rpartition(";")[2].strip()
+            holds = not open_rules or open_rules[-1][1]
+            if prelude.startswith("@"):
+                holds = holds and bool(_ALWAYS.match(prelude) or _ON_SCREENS.match(prelude))
+            elif open_rules and not open_rules[-1][0].startswith("@"):
+                holds = False  # nested rules
+            open_rules.append((prelude, holds))
             continue
-        if depth == 1 and not prelude.startswith("@"):
-            yield prelude, text
-        depth = max(depth - 1, 0)
+        if open_rules:
+            prelude, holds = open_rules.pop()
+            if holds and not prelude.startswith("@"):
+                yield prelude, text
