@@ -3,22 +3,23 @@
 Reads every file with webfetch's ``extract_pdf`` and, in the same run, with pdfplumber
 (``extract_text``, ``extract_tables``) and pypdfium2 (``get_text_range``), and compares:
 
-- ``pdf_synth`` (files whose text is known): paragraphs found whole (nine tenths of their runs of four words), consecutive
-  paragraphs in the right order, table cells and rows, text that no reader of the page sees and that must not
-  come out, files that must be refused because their text is garbage or needs a password;
-- ``icdar13`` (public documents with tables marked by hand): cells found, rows whole on one line, and the F1
-  of adjacency relations, the measure of that competition (Goebel et al., 2013);
-- ``pdf_edge`` (test files of PDF libraries): lines on which two of three other extractors agree, files without a text
-  layer told as such, files that need a password told as such, nothing that crashes or hangs.
+- ``pdf_synth`` (files whose text is known): paragraphs found whole (nine tenths of their runs of four
+  words), consecutive paragraphs in the right order, table cells and rows, text that no reader of the page
+  sees and that must not come out, files that must be refused as garbage or for want of a password;
+- ``icdar13`` (public documents with tables marked by hand): cells found, rows whole on one line, and the
+  F1 of adjacency relations, the measure of that competition (Goebel et al., 2013);
+- ``pdf_edge`` (test files of PDF libraries): lines on which two of three other extractors agree, files
+  without a text layer told as such, files that need a password told as such, nothing that crashes or hangs.
 
     python evals/pdf.py [--only synth|icdar|edge] [--show N]
 
-Data: a folder ``tables_pdf`` with ``pdf_synth.tar.xz``, ``pdf_edge.tar.xz``, ``icdar13_pdfs.tar.xz`` and their rows
-(``pdf_synth.jsonl.xz``: ``file``, ``expect``, ``expected_paragraphs``, ``expected_table``, ``must_not_contain``;
-``icdar13_tables.jsonl.xz``: ``file``, ``tables`` of ``regions`` of ``cells``; ``pdf_edge.jsonl``: ``file``, ``categories``,
-``password``, ``silver_snippets``). The documents of the competition are in tabulapdf/tabula-java's test resources, the
-others in jsvine/pdfplumber, pdfminer/pdfminer.six, tabulapdf/tabula-java and py-pdf/sample-files. Any files with rows
-of this form will do.
+Data: a folder ``tables_pdf`` with ``pdf_synth.tar.xz``, ``pdf_edge.tar.xz``, ``icdar13_pdfs.tar.xz`` and
+their rows (``pdf_synth.jsonl.xz``: ``file``, ``expect``, ``expected_paragraphs``, ``expected_table``,
+``must_not_contain``; ``icdar13_tables.jsonl.xz``: ``file``, ``tables`` of ``regions`` of ``cells``;
+``pdf_edge.jsonl``: ``file``, ``categories``, ``password``, ``silver_snippets``). The documents of the
+competition are in tabulapdf/tabula-java's test resources, the others in jsvine/pdfplumber,
+pdfminer/pdfminer.six, tabulapdf/tabula-java and py-pdf/sample-files. Any files with rows of this form
+will do.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ import time
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +78,9 @@ def with_webfetch(wf: Webfetch, body: bytes) -> Output:
     if document is None:
         return Output(refused="empty")
     pages = int(document.metadata.get("pages", "1"))
-    return Output(text=document.text, tables=markdown_tables(document.text), flags=document.flags, pages=pages)
+    return Output(
+        text=document.text, tables=markdown_tables(document.text), flags=document.flags, pages=pages
+    )
 
 
 def with_pdfplumber(body: bytes) -> Output:
@@ -159,7 +163,7 @@ def paragraphs(expected: Sequence[str], text: str) -> tuple[int, int, int]:
             places.setdefault(tuple(words[i : i + size]), i)
     at = [paragraph_at(tokens(paragraph), places) for paragraph in expected if tokens(paragraph)]
     there = [place for place in at if place is not None]
-    pairs = list(zip(there, there[1:], strict=False))
+    pairs = list(pairwise(there))
     return len(there), len(pairs), sum(a < b for a, b in pairs)
 
 
@@ -180,7 +184,7 @@ def rows_whole(expected: Sequence[Sequence[str]], text: str) -> int:
 
 
 def relations(table: Rows) -> Counter[tuple[str, str, str]]:
-    """Each cell with its nearest neighbour to the right and below, blanks passed over, doubles of a span not."""
+    """Each cell with its nearest neighbour to the right and below, blanks passed over."""
     grid = [[squeezed(cell) or ("-" if cell.strip() else "") for cell in row] for row in table]
     found: Counter[tuple[str, str, str]] = Counter()
     for r, row in enumerate(grid):
@@ -190,7 +194,9 @@ def relations(table: Rows) -> Counter[tuple[str, str, str]]:
             right = next((other for other in row[c + 1 :] if other), None)
             if right is not None:
                 found[cell, right, "right"] += 1
-            below = next((grid[k][c] for k in range(r + 1, len(grid)) if c < len(grid[k]) and grid[k][c]), None)
+            below = next(
+                (grid[k][c] for k in range(r + 1, len(grid)) if c < len(grid[k]) and grid[k][c]), None
+            )
             if below is not None:
                 found[cell, below, "below"] += 1
     return found
@@ -265,7 +271,7 @@ class Bench:
 
 def synth(folder: Path, data: Path, bench: Bench, show: int) -> dict[str, float]:
     names = ("paragraphs", "pairs", "ordered", "cells", "rows", "hits", "got", "leaks", "refused", "blocks")
-    totals = {name: Counter({key: 0 for key in names}) for name in READERS}
+    totals = {name: Counter(dict.fromkeys(names, 0)) for name in READERS}
     expected: Counter[str] = Counter()
     for row in rows(data / "pdf_synth.jsonl.xz"):
         outputs = bench.read(folder / row["file"])
@@ -300,7 +306,9 @@ def synth(folder: Path, data: Path, bench: Bench, show: int) -> dict[str, float]
             if name == "webfetch":
                 parts = [" ".join(tokens(part)) for part in output.text.split("\n\n")]
                 total["blocks"] += sum(any(" ".join(tokens(p)) in part for part in parts) for p in wanted)
-                if show and (there < len(wanted) or ordered < pairs or whole < len(lines) or refused != refuse):
+                if show and (
+                    there < len(wanted) or ordered < pairs or whole < len(lines) or refused != refuse
+                ):
                     print(f"  {row['id']}: {there}/{len(wanted)} paragraphs, {ordered}/{pairs} in order, "
                           f"{whole}/{len(lines)} rows, {output.refused}")  # fmt: skip
     figures: dict[str, float] = {}
@@ -323,7 +331,7 @@ def f1(hits: int, truth: int, found: int) -> float:
 
 
 def icdar(folder: Path, data: Path, bench: Bench, show: int) -> dict[str, float]:
-    totals = {name: Counter({k: 0 for k in ("cells", "rows", "hits", "got")}) for name in READERS}
+    totals = {name: Counter(dict.fromkeys(("cells", "rows", "hits", "got"), 0)) for name in READERS}
     expected: Counter[str] = Counter()
     worst: list[tuple[float, str]] = []
     for row in rows(data / "icdar13_tables.jsonl.xz"):
@@ -358,7 +366,7 @@ def icdar(folder: Path, data: Path, bench: Bench, show: int) -> dict[str, float]
 
 
 def edge(folder: Path, data: Path, bench: Bench, show: int) -> dict[str, float]:
-    totals = {name: Counter({k: 0 for k in ("snippets", "told", "locked", "crashed")}) for name in READERS}
+    totals = {name: Counter(dict.fromkeys(("snippets", "told", "locked", "crashed"), 0)) for name in READERS}
     expected: Counter[str] = Counter()
     for row in rows(data / "pdf_edge.jsonl"):
         outputs = bench.read(folder / row["file"])
@@ -402,7 +410,9 @@ def main() -> None:
     data = need(DATA / "tables_pdf" / "pdf_synth.jsonl.xz", HOW).parent
     logging.getLogger("pdfminer").setLevel(logging.ERROR)
     figures: dict[str, Any] = {}
-    settings = Settings(extract_workers=0, plugins={"extract_pdf": {"max_seconds": 60.0}}, fetch_timeout_s=60.0)
+    settings = Settings(
+        extract_workers=0, plugins={"extract_pdf": {"max_seconds": 60.0}}, fetch_timeout_s=60.0
+    )
     with tempfile.TemporaryDirectory(prefix="webfetch-pdf-") as work, Webfetch(settings) as wf:
         bench = Bench(wf)
         parts = {"synth": ("pdf_synth", synth), "icdar": ("icdar13_pdfs", icdar), "edge": ("pdf_edge", edge)}

@@ -268,6 +268,13 @@ def _flags(wanted: Sequence[str], seen: Seen, text: str, shaped: Any) -> Iterato
         yield f"not flagged: {', '.join(sorted(missing))}"
 
 
+def _flags_if_capped(wanted: Sequence[str], seen: Seen, text: str, shaped: Any) -> Iterator[str]:
+    if "capped" not in seen.facts:
+        yield "nobody says whether a cap cut it"
+    elif seen.facts["capped"]:
+        yield from _flags(wanted, seen, text, shaped)
+
+
 def _fact(key: str, value: Any, seen: Seen) -> Iterator[str]:
     if key not in seen.facts:
         yield f"nobody says {key!r}"
@@ -290,6 +297,7 @@ _CHECKS: Mapping[str, Callable[..., Iterator[str]]] = {
     "equal": _equal,
     "invariants": _invariants,
     "flags": _flags,
+    "flags_if_capped": _flags_if_capped,
 }
 _FACTS = frozenset(
     {

@@ -80,6 +80,12 @@ class ExtractionWorkers:
         self._threads: list[threading.Thread] = []
         self._children: dict[int, WorkerProcess] = {}
 
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The processes that run now."""
+        with self._lock:
+            return tuple(self._children)
+
     def submit(self, page: Page, timeout_s: float) -> Future[Document | None]:
         """Extract ``page`` in a worker.
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 from attrs import Factory, define, frozen
 
 from .flow import TextLine
+from .furniture import Furniture
 from .prose import ends_sentence, goes_on, letters, mend
 from .tables import Table, continues, joined
 from .words import is_bullet
@@ -30,7 +32,7 @@ class Block:
     """``kind`` is ``text heading item code table``; ``level`` a heading's level or an item's depth.
 
     ``pieces`` are the lines as they stand; ``breaks`` the numbers of those that a deliberate line break
-    precedes.
+    precedes. ``aside`` is what stands beside the text, such as a running head.
     """
 
     kind: str
@@ -43,6 +45,7 @@ class Block:
     column: int = 0
     last: TextLine | None = None
     breaks: set[int] = Factory(set)
+    aside: bool = False
     table: Table | None = None
 
 
@@ -79,15 +82,16 @@ def shape_of(lines: Iterable[TextLine]) -> Shape:
 
 
 def blocks_of(
-    flow: Sequence[TextLine | Table], shape: Shape, outline: Mapping[str, int], dropped: set[int]
+    flow: Sequence[TextLine | Table], shape: Shape, outline: Mapping[str, int], beside: Furniture
 ) -> list[Block]:
-    """Return the blocks of a file. ``outline`` maps headings (see ``key_of``) to levels; lines whose ``id``
-    is in ``dropped`` are left out."""
+    """Return the blocks of a file. ``outline`` maps headings (see ``key_of``) to levels."""
     builder = _Builder(shape, outline, _pitches(flow))
     for item in flow:
         if isinstance(item, Table):
             builder.add_table(item)
-        elif id(item) not in dropped:
+        elif id(item) in beside.kept:
+            builder.add_aside(item)
+        elif id(item) not in beside.dropped:
             builder.add(item)
     return _whole(builder.blocks)
 
@@ -106,8 +110,11 @@ def _pitches(flow: Sequence[TextLine | Table]) -> dict[tuple[int, int], float]:
             last = None
             continue
         if last is not None and (last.page, last.column) == (item.page, item.column):
-            if item.base > last.base and abs(item.size - last.size) < 0.6:
-                gaps.setdefault((item.page, item.column), []).append((item.base - last.base) / max(item.size, 1.0))
+            follows = item.base > last.base and abs(item.size - last.size) < 0.6
+            if follows:
+                gaps.setdefault((item.page, item.column), []).append(
+                    (item.base - last.base) / max(item.size, 1.0)
+                )
         last = item
     return {key: _usual(values) for key, values in gaps.items()}
 
@@ -119,17 +126,29 @@ def _usual(values: Sequence[float]) -> float:
 
 
 class _Builder:
-    def __init__(self, shape: Shape, outline: Mapping[str, int], pitches: Mapping[tuple[int, int], float]) -> None:
+    def __init__(
+        self, shape: Shape, outline: Mapping[str, int], pitches: Mapping[tuple[int, int], float]
+    ) -> None:
         self.shape, self.outline, self.pitches = shape, outline, pitches
         self.blocks: list[Block] = []
         self.indents: list[float] = []
 
     def add_table(self, table: Table) -> None:
         last = self.blocks[-1] if self.blocks else None
-        if last is not None and last.kind == "table" and last.table is not None and continues(last.table, table):
+        if (
+            last is not None
+            and last.kind == "table"
+            and last.table is not None
+            and continues(last.table, table)
+        ):
             joined(last.table, table)
             return
         self.blocks.append(Block(kind="table", table=table))
+
+    def add_aside(self, line: TextLine) -> None:
+        self.blocks.append(
+            Block(kind="text", pieces=[line.text], size=line.size, page=line.page, column=-1, aside=True)
+        )
 
     def add(self, line: TextLine) -> None:
         last = self.blocks[-1] if self.blocks else None
@@ -144,12 +163,22 @@ class _Builder:
         if marker:
             self._item(line, marker, text)
             return
-        if last is not None and last.last is not None and last.kind in ("text", "item") and self._belongs(line, last):
+        if (
+            last is not None
+            and last.last is not None
+            and last.kind in ("text", "item")
+            and self._belongs(line, last)
+        ):
             self._append(last, line)
             return
         self.blocks.append(
             Block(
-                kind="text", pieces=[line.text], size=line.size, page=line.page, column=line.column, last=line,
+                kind="text",
+                pieces=[line.text],
+                size=line.size,
+                page=line.page,
+                column=line.column,
+                last=line,
                 indent=line.x0,
             )
         )
@@ -195,8 +224,13 @@ class _Builder:
             return
         self.blocks.append(
             Block(
-                kind="heading", pieces=[line.text], level=level, size=line.size, page=line.page,
-                column=line.column, last=line,
+                kind="heading",
+                pieces=[line.text],
+                level=level,
+                size=line.size,
+                page=line.page,
+                column=line.column,
+                last=line,
             )
         )
 
@@ -220,8 +254,15 @@ class _Builder:
             self.indents.append(line.x0)
         self.blocks.append(
             Block(
-                kind="item", pieces=[text], level=len(self.indents), marker=marker, size=line.size,
-                page=line.page, column=line.column, last=line, indent=line.x0,
+                kind="item",
+                pieces=[text],
+                level=len(self.indents),
+                marker=marker,
+                size=line.size,
+                page=line.page,
+                column=line.column,
+                last=line,
+                indent=line.x0,
             )
         )
 
@@ -307,11 +348,17 @@ def _cut_paragraph(found: Sequence[Block], block: Block) -> Block | None:
         return None
     for back in range(1, min(len(found), 8) + 1):
         before = found[-back]
+        if before.aside:
+            continue
         if before.page == block.page or before.page < block.page - 1:
             return None
         if before.kind not in ("text", "item") or before.size < 0.93 * block.size:
             continue
-        if abs(before.size - block.size) < 0.6 and before.last is not None and not ends_sentence(before.last.text):
+        if (
+            abs(before.size - block.size) < 0.6
+            and before.last is not None
+            and not ends_sentence(before.last.text)
+        ):
             return before
         return None
     return None
@@ -322,7 +369,7 @@ def with_bold_headings(blocks: Sequence[Block], shape: Shape) -> None:
     if shape.bold:
         return
     level = min(len(shape.sizes) + 1, 5)
-    for block, after in zip(blocks, blocks[1:], strict=False):
+    for block, after in pairwise(blocks):
         if (
             block.kind in ("text", "item")
             and block.last is not None
@@ -332,11 +379,12 @@ def with_bold_headings(blocks: Sequence[Block], shape: Shape) -> None:
             and block.size >= 0.95 * shape.body
             and after.kind in ("text", "item", "table", "code")
         ):
-            text = f"{block.marker} {mend(block.pieces)}".strip() if block.kind == "item" else mend(block.pieces)
+            text = (
+                f"{block.marker} {mend(block.pieces)}".strip() if block.kind == "item" else mend(block.pieces)
+            )
             if block.kind == "item" and block.marker == "-":
                 continue
             if len(text) <= 100 and not text.endswith((".", ",", ";")) and letters([text]) >= 3:
                 numbers = _NUMBERED_HEADING.match(text)
                 block.kind, block.pieces = "heading", [text]
                 block.level = min(level + (text[: numbers.end()].count(".") > 1 if numbers else 0), 6)
-

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from .prose import mend
 from .tables import Rows
@@ -25,7 +26,7 @@ def with_one_header(rows: Rows, tops: Sequence[float], size: float) -> Rows:
     first = _first_figures(rows)
     if not 2 <= first <= MAX_HEADER_LINES:
         return rows
-    if any(b - a > 1.5 * size for a, b in zip(tops[:first], tops[1:first], strict=False)):
+    if any(b - a > 1.5 * size for a, b in pairwise(tops[:first])):
         return rows
     while first > 1 and not any(rows[first - 1][1:]):  # a title of the first group of rows
         first -= 1

@@ -17,7 +17,7 @@ from .prose import words_within
 from .reading import Reading, read
 from .settings import ExtractPdfSettings
 
-_NOT_A_PDF = 'the body does not say "%PDF-" anywhere near its start, so it is no PDF, whatever its type says'
+_NOT_A_PDF = 'it says "%PDF-" nowhere near its start, so it is no PDF, whatever its type says'
 SPARED = 0.85
 """Part of the time that pages may be read in; the rest is for putting the text together."""
 
@@ -39,8 +39,8 @@ class PdfExtractor:
 
         Raises:
             PageError: no PDF (``unsupported_type``), a password is needed (``encrypted``), a stream is a
-                bomb (``too_large``), nothing but images (``no_text_layer``), no text at all (``empty``), no
-                legible text (``bad_encoding``), or damaged beyond reading (``bad_response``).
+                bomb (``too_large``), nothing but images (``no_text_layer``), no text at all (``empty``),
+                no legible text (``bad_encoding``), or damaged beyond reading (``bad_response``).
         """
         settings = self._settings
         end = self._clock.monotonic() + SPARED * min(seconds, settings.max_seconds)
@@ -66,6 +66,12 @@ def _without_text(reading: Reading) -> PageError:
             kind="bad_encoding",
             fix="it would have to be read from its images (OCR)",
         )
+    if reading.protected and not any(page.images for page in reading.pages):
+        return PageError(
+            "the PDF is encrypted, and what can be read of it without a password has no text",
+            kind="encrypted",
+            fix="save a copy without protection and read that",
+        )
     if any(page.drawn for page in reading.pages):
         return PageError(
             f"the PDF has no text layer: {_pages(len(reading.pages))} of images or shapes only",
@@ -84,11 +90,11 @@ def _pages(count: int) -> str:
 def _document(url: str, reading: Reading, settings: ExtractPdfSettings) -> Document:
     pages = reading.pages
     lines = [[item for item in page.flow if isinstance(item, TextLine)] for page in pages]
-    dropped = furniture(lines, [page.height for page in pages])
     flow = [item for page in pages for item in page.flow]
-    kept = [line for of_page in lines for line in of_page if id(line) not in dropped]
+    beside = furniture(lines, [page.height for page in pages])
+    kept = [line for of_page in lines for line in of_page if id(line) not in beside.dropped]
     shape = shape_of(kept)
-    blocks = blocks_of(flow, shape, reading.outline, dropped)
+    blocks = blocks_of(flow, shape, reading.outline, beside)
     with_bold_headings(blocks, shape)
     text = write(blocks, words_within(line.text for line in kept))
     truncated = reading.truncated
@@ -96,7 +102,9 @@ def _document(url: str, reading: Reading, settings: ExtractPdfSettings) -> Docum
         text, truncated = text[: settings.max_chars], True
     first = next((b for b in blocks[:12] if b.kind == "heading"), None)
     told = reading.information
-    title = said(told.get("Title", "")) or (" ".join(" ".join(first.pieces).split()) if first is not None else "")
+    title = said(told.get("Title", "")) or (
+        " ".join(" ".join(first.pieces).split()) if first is not None else ""
+    )
     published = iso_date(told.get("CreationDate", "")) or iso_date(told.get("ModDate", ""))
     scanned = sum(1 for page in pages if not page.flow and page.drawn)
     return Document(
@@ -163,5 +171,3 @@ def _steps(reading: Reading, text: str) -> Iterable[ExtractionStep]:
         )
     if reading.illegible:
         yield ExtractionStep(name="legibility", reason=f"{_pages(reading.illegible)} dropped as illegible")
-
-

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 from attrs import define
 
@@ -122,7 +123,12 @@ def _grids(across: Sequence[Rule], down: Sequence[Rule]) -> list[_Grid]:
         if right > xs[-1] + 10:
             xs.append(right)
             upright_rules.append(Rule(right, ys[0], ys[-1]))
-        if len(xs) >= 3 and len(ys) >= 2 and len(xs) <= MAX_COLUMNS + 1 and (len(xs) - 1) * (len(ys) - 1) <= MAX_CELLS:
+        if (
+            len(xs) >= 3
+            and len(ys) >= 2
+            and len(xs) <= MAX_COLUMNS + 1
+            and (len(xs) - 1) * (len(ys) - 1) <= MAX_CELLS
+        ):
             found.append(_Grid(xs=xs, ys=ys, across=level_rules, down=upright_rules))
     return sorted(found, key=lambda g: (g.xs[-1] - g.xs[0]) * (g.ys[-1] - g.ys[0]))
 
@@ -168,7 +174,12 @@ def _table(grid: _Grid, words: Sequence[Word]) -> Table | None:
     if len(found_rows) < 2 or len(found_rows[0]) < 2:
         return None
     return Table(
-        rows=found_rows, x0=xs[0], x1=xs[-1], y0=grid.ys[0], y1=grid.ys[-1], edges=[round(x, 1) for x in xs[:-1]]
+        rows=found_rows,
+        x0=xs[0],
+        x1=xs[-1],
+        y0=grid.ys[0],
+        y1=grid.ys[-1],
+        edges=[round(x, 1) for x in xs[:-1]],
     )
 
 
@@ -181,7 +192,7 @@ def _band_lines(grid: _Grid, words: Sequence[Word], row: int) -> list[list[Word]
 def _text_edges(grid: _Grid, lines: Sequence[Sequence[Sequence[Word]]]) -> list[float]:
     """Where the text tells columns apart that no line does."""
     found: list[float] = []
-    for left, right in zip(grid.xs, grid.xs[1:], strict=False):
+    for left, right in pairwise(grid.xs):
         pieces = []
         for band in lines:
             for line in band:
@@ -332,7 +343,7 @@ def _stack_of(stacked: Sequence[Sequence[tuple[float, str]]]) -> list[float]:
     if most >= 3 and len(later) >= 3 and sum(map(is_number, later)) >= 0.6 * len(later):
         return bases if _are_level(stacked) else bases[:1]
     # Blocks of lines, apart in all cells at once.
-    steps = [b - a for a, b in zip(bases, bases[1:], strict=False)]
+    steps = [b - a for a, b in pairwise(bases)]
     apart = 1.3 * min(steps)
     starts = [bases[0]] + [b for step, b in zip(steps, bases[1:], strict=True) if step > apart]
     if len(starts) < 2 or len(starts) > 0.7 * len(bases):

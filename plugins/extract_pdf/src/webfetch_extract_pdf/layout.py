@@ -111,7 +111,9 @@ def _is_beside(rows: Sequence[Row], start: int, end: int, gutters: Sequence[tupl
     above = [r for r in rows[start : end - 1] if (r.box.x0 < gutter[0]) == (last.box.x0 < gutter[0])]
     if not above or last.table is not None:
         return bool(above)
-    left_edge = min(s.x0 for r in above for s in r.segments if (s.x0 < gutter[0]) == (last.box.x0 < gutter[0]))
+    left_edge = min(
+        s.x0 for r in above for s in r.segments if (s.x0 < gutter[0]) == (last.box.x0 < gutter[0])
+    )
     return last.base - above[-1].base < 2.2 * last.size and abs(last.box.x0 - left_edge) < 3.0 * last.size
 
 

@@ -51,4 +51,6 @@ def _text(block: Block, known: frozenset[str]) -> str:
             runs.append([])
         runs[-1].append(piece)
     lines = [tidy(mend(run, known)) for run in runs]
-    return "\n".join(line for line in (_SPACES.sub(" ", _LEADERS.sub(" … ", line)).strip() for line in lines) if line)
+    return "\n".join(
+        line for line in (_SPACES.sub(" ", _LEADERS.sub(" … ", line)).strip() for line in lines) if line
+    )

@@ -16,13 +16,15 @@ _MAX_CHARS = 500
 
 
 def iso_date(value: str) -> str | None:
-    """Return a date such as ``D:20240131093000+01'00'`` in ISO 8601, as exact as it is given; None if it is none."""
+    """Return a date such as ``D:20240131093000+01'00'`` in ISO 8601, as exact as it is given, or None."""
     found = _DATE.match(value.strip())
     if found is None:
         return None
     year, month, day, hour, minute, second, zulu, sign, off_hours, off_minutes = found.groups()
     try:
-        datetime(int(year), int(month or 1), int(day or 1), int(hour or 0), int(minute or 0), int(second or 0))
+        datetime(
+            int(year), int(month or 1), int(day or 1), int(hour or 0), int(minute or 0), int(second or 0)
+        )
     except ValueError:
         return None
     if not 1970 <= int(year) <= 2100:

@@ -9,6 +9,7 @@ from .grids import drawn_tables
 from .hidden import seen_of
 from .layout import in_order
 from .legibility import Legibility, judge
+from .lettering import clean
 from .records import PageContent
 from .sheets import sheets_of
 from .tables import Table
@@ -29,6 +30,7 @@ class PageText:
     hidden: int = 0
     scan: bool = False
     drawn: bool = False
+    images: int = 0
     truncated: bool = False
     links: tuple[str, ...] = ()
 
@@ -45,6 +47,7 @@ def laid_out(content: PageContent) -> PageText:
         lines = lines_of(sheet.chars)
         tables, rest = drawn_tables(sheet, lines)
         flow.extend(flow_of(in_order(rest, tables, sheet.across), content.number))
+    flow.extend(_note(text, content, place) for place, text in enumerate(content.notes))
     return PageText(
         number=content.number,
         height=content.height,
@@ -52,7 +55,26 @@ def laid_out(content: PageContent) -> PageText:
         legibility=judge(seen.chars),
         hidden=seen.removed,
         scan=seen.scan,
+        images=len(content.images),
         drawn=bool(content.images or content.across or content.down or content.fills or content.shapes),
         truncated=content.truncated,
         links=tuple(dict.fromkeys(link.url for link in content.links)),
+    )
+
+
+def _note(text: str, content: PageContent, place: int) -> TextLine:
+    """The value of a form field as a line of its own, in the order of the fields."""
+    return TextLine(
+        text=clean(" ".join(text.split())),
+        x0=0.0,
+        x1=content.width,
+        base=content.height / 2 + 20.0 * place,
+        size=10.0,
+        bold=False,
+        mono=False,
+        first_width=0.0,
+        left=0.0,
+        right=content.width,
+        column=-2 - place,
+        page=content.number,
     )

@@ -14,7 +14,7 @@ from typing import Any
 
 import pypdfium2.raw as raw
 
-from . import quick
+from . import annotations, quick
 from .geometry import Matrix, to_view
 from .records import Area, Box, Char, Link, PageContent, Style
 from .ruling import Rulings
@@ -48,6 +48,7 @@ class PdfiumPages:
         if not self._raw:
             raise OpenFailed(raw.FPDF_GetLastError())
         self.count: int = raw.FPDF_GetPageCount(self._raw)
+        self.protected = raw.FPDF_GetSecurityHandlerRevision(self._raw) >= 0
 
     def __enter__(self) -> PdfiumPages:
         return self
@@ -65,9 +66,19 @@ class PdfiumPages:
         if not page:
             return None
         try:
-            return _PageReader(self._raw, page, number, max_chars, max_objects).read()
+            overlays, notes = annotations.shown(page)
+            if overlays and raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY) == raw.FLATTEN_SUCCESS:
+                # What they show is part of the page from its next loading on.
+                raw.FPDF_ClosePage(page)
+                page = raw.FPDF_LoadPage(self._raw, number)
+                if not page:
+                    return None
+            content = _PageReader(self._raw, page, number, max_chars, max_objects).read()
+            content.notes.extend(notes)
+            return content
         finally:
-            raw.FPDF_ClosePage(page)
+            if page:
+                raw.FPDF_ClosePage(page)
 
 
 class OpenFailed(Exception):
@@ -174,9 +185,10 @@ class _PageReader:
                 continue
             if stroked:
                 self.rulings.stroke(points, closed)
-            if filled and (area := self.rulings.fill(points)) and colour is not None and colour[1] == 255:
-                if not raw.FPDFPageObj_HasTransparency(item):
-                    self.content.fills.append(Area(area, colour[0], z))
+            area = self.rulings.fill(points) if filled else None
+            opaque = colour is not None and colour[1] == 255
+            if area and colour and opaque and not raw.FPDFPageObj_HasTransparency(item):
+                self.content.fills.append(Area(area, colour[0], z))
 
     # ---- what is written ------------------------------------------------------------------------------
 
@@ -233,9 +245,18 @@ class _PageReader:
         font = raw.FPDFTextObj_GetFont(item)
         name, bold, mono = self._font(font)
         colour = _colour(raw.FPDFPageObj_GetFillColor, item)
-        ghost = raw.FPDFTextObj_GetTextRenderMode(item) in _INVISIBLE or (colour is not None and colour[1] == 0)
+        ghost = raw.FPDFTextObj_GetTextRenderMode(item) in _INVISIBLE or (
+            colour is not None and colour[1] == 0
+        )
         return Style(
-            abs(size), angle, bold, mono, colour[0] if colour else None, self.order.get(address, -1), ghost, name
+            abs(size),
+            angle,
+            bold,
+            mono,
+            colour[0] if colour else None,
+            self.order.get(address, -1),
+            ghost,
+            name,
         )
 
     def _font(self, font: Any) -> tuple[str, bool, bool]:
@@ -251,7 +272,9 @@ class _PageReader:
         weight = raw.FPDFFont_GetWeight(font)
         lower = name.lower()
         bold = weight >= 600 or any(word in lower for word in ("bold", "black", "heavy", "-bd", "demi"))
-        mono = bool(flags & 1) or any(word in lower for word in ("mono", "courier", "consol", "typewriter", "cmtt"))
+        mono = bool(flags & 1) or any(
+            word in lower for word in ("mono", "courier", "consol", "typewriter", "cmtt")
+        )
         self.fonts[address] = f"{name}@{address:x}", bold, mono
         return self.fonts[address]
 

@@ -12,6 +12,7 @@ from typing import Any
 from .records import Char, PageContent, Style
 from .ruling import Rulings
 
+
 @contextmanager
 def _quiet() -> Iterator[None]:
     """pdfminer tells of every oddity of a file; here the result is judged instead."""
@@ -57,7 +58,12 @@ def _content(page: Any, number: int, max_chars: int) -> PageContent:
         text = item["text"]
         if not text:
             continue
-        key = (item["fontname"], item["size"], item.get("matrix", ())[:4], repr(item.get("non_stroking_color")))
+        key = (
+            item["fontname"],
+            item["size"],
+            item.get("matrix", ())[:4],
+            repr(item.get("non_stroking_color")),
+        )
         if (style := styles.get(key)) is None:
             style = styles[key] = _style(item)
         x0, y0, x1, y1 = float(item["x0"]), float(item["top"]), float(item["x1"]), float(item["bottom"])
@@ -68,9 +74,8 @@ def _content(page: Any, number: int, max_chars: int) -> PageContent:
     for line in page.lines:
         rulings.stroke([(line["x0"], line["top"]), (line["x1"], line["bottom"])], closed=False)
     for rect in page.rects:
-        corners = [
-            (rect["x0"], rect["top"]), (rect["x1"], rect["top"]), (rect["x1"], rect["bottom"]), (rect["x0"], rect["bottom"])
-        ]  # fmt: skip
+        left, right, top, bottom = rect["x0"], rect["x1"], rect["top"], rect["bottom"]
+        corners = [(left, top), (right, top), (right, bottom), (left, bottom)]
         if rect.get("stroke"):
             rulings.stroke(corners, closed=True)
         if rect.get("fill"):

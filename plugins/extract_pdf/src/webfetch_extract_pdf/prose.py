@@ -11,12 +11,14 @@ _HYPHENS = "-\u00ad\u2010"
 _DIVIDED = re.compile(r"(\w+)[-\u00ad\u2010]$")
 _WITHIN = re.compile(r"[^\W\d_][\w-]{5,}")
 _FIRST = re.compile(r"\w+")
-_COMPOUND_HEADS = frozenset(
-    "all anti cross ex half high low long mid multi near non one post pre quasi re self semi short so two three four "
-    "five six seven eight nine ten first second third full part well ill open close closed hard soft deep wide large "
-    "small early late then now old new free fast slow dry wet hot cold left right top bottom north south east west "
-    "co e x t u s".split()
-)
+_COMPOUND_HEADS = frozenset({
+    "all", "anti", "cross", "ex", "half", "high", "low", "long", "mid", "multi", "near", "non", "one",
+    "post", "pre", "quasi", "re", "self", "semi", "short", "so", "two", "three", "four", "five", "six",
+    "seven", "eight", "nine", "ten", "first", "second", "third", "full", "part", "well", "ill", "open",
+    "close", "closed", "hard", "soft", "deep", "wide", "large", "small", "early", "late", "then",
+    "old", "new", "free", "fast", "slow", "dry", "wet", "hot", "cold", "left", "right", "top",
+    "bottom", "north", "south", "east", "west", "co", "e", "x", "t", "u", "s",
+})  # fmt: skip
 """Words that stand before a hyphen of their own more often than they are the first half of a word."""
 _LIST_WORDS = frozenset({"and", "or", "to", "und", "oder", "bis", "et", "ou", "y", "o", "e", "en", "of"})
 
@@ -27,8 +29,8 @@ def mend(lines: Sequence[str], known: frozenset[str] = frozenset()) -> str:
     Which of the two it is, ``known`` tells, the words that stand within lines; else how hyphens are used.
     """
     text = ""
-    for line in lines:
-        line = line.strip()
+    for raw in lines:
+        line = raw.strip()
         if not line:
             continue
         if not text:
@@ -84,7 +86,7 @@ def ends_sentence(text: str) -> bool:
 def goes_on(text: str) -> bool:
     """Whether a line begins within a sentence."""
     first = next((c for c in text if c.isalnum()), "")
-    return bool(first) and (first.islower() or (text[:1] in ",;)" ))
+    return bool(first) and (first.islower() or (text[:1] in ",;)"))
 
 
 def letters(texts: Iterable[str]) -> int:

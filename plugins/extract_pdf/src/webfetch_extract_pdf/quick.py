@@ -14,6 +14,7 @@ import pypdfium2.raw as raw
 
 def _bound(function: Any, result: Any, *arguments: Any) -> Any:
     address = ctypes.cast(function, ctypes.c_void_p).value
+    assert address is not None
     return ctypes.PYFUNCTYPE(result, *arguments)(address)
 
 

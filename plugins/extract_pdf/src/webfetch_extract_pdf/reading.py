@@ -40,6 +40,7 @@ class Reading:
     illegible: int = 0
     missing: int = 0
     chars: int = 0
+    protected: bool = False
 
 
 def read(body: bytes, settings: ExtractPdfSettings, left: Callable[[], float]) -> Reading:
@@ -57,6 +58,7 @@ def read(body: bytes, settings: ExtractPdfSettings, left: Callable[[], float]) -
             return _read_damaged(body, settings, left)
         with pages:
             reading = Reading(count=pages.count)
+            reading.protected = pages.protected
             reading.information, reading.outline = information(pages.handle), outline(pages.handle)
             _read_pages(
                 reading,
@@ -128,7 +130,9 @@ def _again(body: bytes, page: PageText, settings: ExtractPdfSettings) -> PageTex
         return None
     again = laid_out(content)
     enough = again.legibility.characters >= 0.5 * page.legibility.characters
-    return again if again.legibility.legible and enough and not is_gibberish(again.legibility.letters) else None
+    return (
+        again if again.legibility.legible and enough and not is_gibberish(again.legibility.letters) else None
+    )
 
 
 def _read_damaged(body: bytes, settings: ExtractPdfSettings, left: Callable[[], float]) -> Reading:
@@ -156,4 +160,3 @@ def _locked(code: int) -> PageError:
         kind="encrypted",
         fix="save a copy without the password and read that",
     )
-

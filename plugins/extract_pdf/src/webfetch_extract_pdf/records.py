@@ -31,9 +31,7 @@ class Box(NamedTuple):
         return (self.x1 - self.x0) * (self.y1 - self.y0)
 
     def holds(self, x: float, y: float, slack: float = 0.0) -> bool:
-        return (
-            self.x0 - slack <= x <= self.x1 + slack and self.y0 - slack <= y <= self.y1 + slack
-        )
+        return self.x0 - slack <= x <= self.x1 + slack and self.y0 - slack <= y <= self.y1 + slack
 
 
 class Style(NamedTuple):
@@ -96,7 +94,7 @@ class PageContent:
     """One page as an engine read it.
 
     ``truncated`` says that a cap ended the reading; ``shapes`` counts the paths that are neither lines nor
-    areas.
+    areas; ``notes`` are values of form fields that have no appearance of their own.
     """
 
     number: int
@@ -108,5 +106,6 @@ class PageContent:
     fills: list[Area] = Factory(list)
     images: list[Area] = Factory(list)
     links: list[Link] = Factory(list)
+    notes: list[str] = Factory(list)
     truncated: bool = False
     shapes: int = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from .records import Box, Rule
 
@@ -23,7 +24,7 @@ class Rulings:
 
     def stroke(self, points: Sequence[tuple[float, float]], closed: bool) -> None:
         """Take the axis-parallel sides of a stroked path."""
-        for (ax, ay), (bx, by) in zip(points, points[1:], strict=False):
+        for (ax, ay), (bx, by) in pairwise(points):
             self._line(ax, ay, bx, by)
         if closed and len(points) > 2:
             self._line(*points[-1], *points[0])
@@ -36,7 +37,10 @@ class Rulings:
         xs, ys = [x for x, _ in corners], [y for _, y in corners]
         box = Box(min(xs), min(ys), max(xs), max(ys))
         for x, y in corners:
-            if min(abs(x - box.x0), abs(x - box.x1)) > _STRAIGHT or min(abs(y - box.y0), abs(y - box.y1)) > _STRAIGHT:
+            if (
+                min(abs(x - box.x0), abs(x - box.x1)) > _STRAIGHT
+                or min(abs(y - box.y0), abs(y - box.y1)) > _STRAIGHT
+            ):
                 return None
         if box.height <= THIN and box.width > SHORT and box.width > 2 * box.height:
             self.across.append(Rule((box.y0 + box.y1) / 2, box.x0, box.x1))

@@ -174,7 +174,11 @@ def narrowed(row: Row, gutters: Sequence[tuple[float, float]], least: float) -> 
             ]
         found.extend(pieces)
     merged = sorted(set(found))
-    return [g for i, g in enumerate(merged) if not any(_within(g, other) for j, other in enumerate(merged) if i != j)]
+    return [
+        g
+        for i, g in enumerate(merged)
+        if not any(_within(g, other) for j, other in enumerate(merged) if i != j)
+    ]
 
 
 def _within(one: tuple[float, float], other: tuple[float, float]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 from attrs import Factory, define
 
@@ -102,7 +103,7 @@ def _is_vertical(chars: Sequence[Char]) -> bool:
     down = along = 0
     if not any(char.text > "\u2e7f" for char in chars):
         return False
-    for one, other in zip(chars, chars[1:], strict=False):
+    for one, other in pairwise(chars):
         if not _is_wide(one.text) or not _is_wide(other.text):
             continue
         size = one.style.size
@@ -132,4 +133,3 @@ def _columns_to_lines(sheet: Sheet) -> Sheet:
             )
         )
     return turned
-

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
+from itertools import pairwise
 
 from attrs import define
 
@@ -13,6 +14,7 @@ from .records import Rule
 from .segments import CELL_GAP, Row, Segment, gutters_of, segments_of
 from .tables import MAX_COLUMNS, Table
 from .words import Word, join
+
 
 @define(slots=True, kw_only=True, eq=False)
 class _Cells:
@@ -82,7 +84,9 @@ def _goes_on_above(rows: Sequence[Row], index: int, start: int) -> bool:
     if row.base - above.base > 1.35 * row.size or len(above.segments) < 2:
         return False
     piece = row.segments[0]
-    return any(abs(piece.x0 - s.x0) < 1.5 * row.size and piece.x1 < s.x1 + 4 * row.size for s in above.segments)
+    return any(
+        abs(piece.x0 - s.x0) < 1.5 * row.size and piece.x1 < s.x1 + 4 * row.size for s in above.segments
+    )
 
 
 def _cells(row: Row, gutters: Sequence[tuple[float, float]]) -> _Cells:
@@ -148,7 +152,7 @@ def _merged(cells: Sequence[_Cells], rules: Sequence[Rule]) -> list[list[_Cells]
 def _parting(cells: Sequence[_Cells], rules: Sequence[Rule]) -> list[bool]:
     """Whether a level line parts each line from the one above."""
     found = [True]
-    for above, here in zip(cells, cells[1:], strict=False):
+    for above, here in pairwise(cells):
         top, bottom = above.row.base - 0.2, here.row.base - 0.3 * here.row.size
         found.append(any(top < r.at < bottom and r.end - r.start > 20 for r in rules))
     return found
@@ -156,12 +160,10 @@ def _parting(cells: Sequence[_Cells], rules: Sequence[Rule]) -> list[bool]:
 
 def _row_pitch(cells: Sequence[_Cells]) -> float:
     """The distance of base lines up to which lines may be one row; 0 when they are all alike."""
-    gaps = sorted(
-        round(b.row.base - a.row.base, 1) for a, b in zip(cells, cells[1:], strict=False)
-    )
+    gaps = sorted(round(b.row.base - a.row.base, 1) for a, b in pairwise(cells))
     if len(gaps) < 3:
         return 0.0
-    for one, other in zip(gaps, gaps[1:], strict=False):
+    for one, other in pairwise(gaps):
         if other > 1.25 * one and one > 0 and gaps.index(other) >= 1:
             return (one + other) / 2
     return 0.0
@@ -183,9 +185,7 @@ def _same_row(group: Sequence[_Cells], here: _Cells, tight: float) -> bool:
     if tight and distance < tight:
         return not figures or not any(is_number(a.text(c)) for a in group for c in a.columns)
     first = here.text(columns[0])
-    if len(columns) == 1 and first[:1].islower() and columns[0] in above.words:
-        return True
-    return False
+    return len(columns) == 1 and first[:1].islower() and columns[0] in above.words
 
 
 def _texts(group: Sequence[_Cells], width: int) -> list[str]:

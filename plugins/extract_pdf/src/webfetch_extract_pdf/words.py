@@ -25,7 +25,9 @@ TRACKED = 0.12
 SAME_LINE = 0.28
 """How far base lines may lie apart within one line, in ems of the larger type (indices, crooked scans)."""
 _WIDE = frozenset({"W", "F"})
-_BULLETS = frozenset("•◦▪▫‣∙●○■□◆◇❑❖–—-*·➢➤►▶→✓✔✗§¾\uf0b7\uf0a7\uf0a8\uf0d8\uf0fc\uf0fb\uf076\uf071\uf06e\uf06f\uf0e0")
+_BULLETS = frozenset(
+    "•◦▪▫‣∙●○■□◆◇❑❖–—-*·➢➤►▶→✓✔✗§¾\uf0b7\uf0a7\uf0a8\uf0d8\uf0fc\uf0fb\uf076\uf071\uf06e\uf06f\uf0e0"
+)
 
 
 @define(slots=True, kw_only=True, eq=False)
@@ -120,7 +122,9 @@ def join(words: Sequence[Word]) -> str:
 
 def is_wide(char: str) -> bool:
     """Whether a character belongs to a script that sets no blanks between words."""
-    return char > "\u2e7f" and unicodedata.east_asian_width(char) in _WIDE and not "\uac00" <= char <= "\ud7af"
+    return (
+        char > "\u2e7f" and unicodedata.east_asian_width(char) in _WIDE and not "\uac00" <= char <= "\ud7af"
+    )
 
 
 def is_bullet(text: str) -> bool:
@@ -204,10 +208,15 @@ def _touches(char: Char, row: Sequence[Char]) -> bool:
     return any(
         other.style.size > char.style.size
         and not other.text.isspace()
-        and (abs(char.x0 - other.x1) < reach or abs(other.x0 - char.x1) < reach or other.x0 < char.x0 < other.x1)
+        and (
+            abs(char.x0 - other.x1) < reach
+            or abs(other.x0 - char.x1) < reach
+            or other.x0 < char.x0 < other.x1
+        )
         for other in row
     ) or any(
-        other is not char and other.style.size == char.style.size and 0 <= char.x0 - other.x1 < reach for other in row
+        other is not char and other.style.size == char.style.size and 0 <= char.x0 - other.x1 < reach
+        for other in row
     )
 
 
