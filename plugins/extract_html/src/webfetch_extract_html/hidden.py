@@ -61,6 +61,21 @@ def remove_hidden(root: Any) -> tuple[list[Any], bool]:
     return taken, had_words
 
 
+def remove_orders(root: Any) -> bool:
+    """Of a page that is kept though it is hidden: take out what is hidden and reads like an order to a
+    language model. Returns whether there was any."""
+    page = _Page(root)
+    taken = [
+        part
+        for element in list(root.iter("*"))
+        if isinstance(element.tag, str) and element.tag not in _NEVER_HIDDEN and page.verdict(element)
+        for part in _orders_in(element)
+    ]
+    for element in taken:
+        drop(element)
+    return bool(taken)
+
+
 def drop(element: Any) -> None:
     """Remove an element and keep the text after it."""
     parent = element.getparent()
@@ -147,7 +162,7 @@ def _has_words(element: Any, least: int) -> bool:
 
 
 def _orders_in(element: Any) -> Iterator[Any]:
-    """What of a doubtful element reads like an order to a model: all of it when it is short, else its parts."""
+    """What of a doubtful element reads like an order to a model: a short one whole, else parts."""
     text = " ".join(element.itertext())
     if not reads_like_instruction(text):
         return

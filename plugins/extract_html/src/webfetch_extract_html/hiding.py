@@ -7,8 +7,9 @@ import re
 _ESCAPE = re.compile(r"\\([0-9a-f]{1,6})\s?")
 _COMMENT = re.compile(r"/\*.*?\*/", re.S)
 _LENGTH = re.compile(r"(-?(?:\d+\.?\d*|\.\d+))(px|pt|pc|r?em|ex|ch|%|v[wh]|vmin|vmax|cm|mm|in)?$")
-_PIXELS = {"px": 1.0, "": 1.0, "pt": 1.33, "pc": 16.0, "em": 16.0, "rem": 16.0, "ex": 8.0, "ch": 8.0, "%": 12.0,
-           "vw": 13.0, "vh": 8.0, "vmin": 8.0, "vmax": 13.0, "cm": 38.0, "mm": 3.8, "in": 96.0}  # fmt: skip
+_PIXELS = {"px": 1.0, "": 1.0, "pt": 1.33, "pc": 16.0, "em": 16.0, "rem": 16.0, "ex": 8.0, "ch": 8.0,
+           "%": 12.0, "vw": 13.0, "vh": 8.0, "vmin": 8.0, "vmax": 13.0, "cm": 38.0, "mm": 3.8,
+           "in": 96.0}  # fmt: skip
 """Of a screen of about 1,300 by 800: only orders of size matter here."""
 
 _FAR = 900.0
@@ -35,6 +36,10 @@ _SHOWN_BY = {
     "background-color": re.compile(r"^."),
     "text-indent": re.compile(r"^0"),
 }
+_NOTHING_LEFT = re.compile(
+    r"inset\((?:[5-9]\d|100)%|circle\(0|ellipse\(0|"
+    r"polygon\(0(?:px|%)? 0(?:px|%)?(?:, *0(?:px|%)? 0(?:px|%)?)+\)"
+)
 _NAMES = {"white": "#ffffff", "black": "#000000", "snow": "#fffafa", "ivory": "#fffff0", "red": "#ff0000",
           "ghostwhite": "#f8f8ff", "whitesmoke": "#f5f5f5", "floralwhite": "#fffaf0"}  # fmt: skip
 _CLOSE = 24
@@ -176,12 +181,7 @@ def _is_clipped(style: dict[str, str]) -> bool:
     ):
         return True
     path = style.get("clip-path", "") or style.get("-webkit-clip-path", "")
-    return bool(
-        re.match(
-            r"inset\((?:[5-9]\d|100)%|circle\(0|ellipse\(0|polygon\(0(?:px|%)? 0(?:px|%)?(?:, *0(?:px|%)? 0(?:px|%)?)+\)",
-            path,
-        )
-    )
+    return bool(_NOTHING_LEFT.match(path))
 
 
 def is_ground_coloured(style: dict[str, str]) -> bool:

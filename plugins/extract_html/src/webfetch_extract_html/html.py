@@ -12,9 +12,10 @@ from webfetch_core.api import Document, ExtractionStep, Page
 
 from . import charset, dom, invisible
 from .blocks import Block, tokens_of
-from .content import FEW_WORDS, MODEL_FILE, Content, find_content
+from .content import MODEL_FILE, Content, find_content
 from .head import Head, read_head
 from .inline import link_of
+from .instructions import instruction_patterns, reads_like_instruction
 from .markdown import render
 from .prepare import Prepared, prepare
 from .settings import ExtractHtmlSettings
@@ -22,6 +23,10 @@ from .steps import PageView, Step, readability_step, trafilatura_step
 from .structured import structured_text
 
 CHAIN: tuple[Step, ...] = (trafilatura_step, readability_step)
+FEW_WORDS = 40
+"""Below this many words a page has not shown its content: its data is looked at."""
+_SHORT_WORD, _NEW_SHARE = 3, 0.7
+"""A description that says the same as the text costs word F1; with these bounds it costs .002."""
 
 
 @frozen(kw_only=True)
@@ -68,9 +73,10 @@ def open_page(page: Page, settings: ExtractHtmlSettings) -> Opened | None:
 
 
 @define(kw_only=True)
-class _Found:
-    """What becomes the document: blocks, the Markdown, and how both were found."""
+class Found:
+    """What becomes the document: the blocks, their Markdown (without the head), and how they were found."""
 
+    opened: Opened
     blocks: list[Block]
     body: str
     content: Content
@@ -97,34 +103,48 @@ class HtmlExtractor:
         self._model_file = model_file
 
     def extract(self, page: Page) -> Document | None:
+        found = self.find(page)
+        if found is None:
+            return None
+        if not tokens_of(found.body):
+            if len(tokens_of(found.opened.head.description)) < 5:
+                return None
+            found.flags.append("metadata_only")
+        return self._document(page.url, found)
+
+    def find(self, page: Page) -> Found | None:
+        """Look for the content of a page; None when there is no page."""
         opened = open_page(page, self._settings)
         if opened is None:
             return None
         blocks = opened.prepared.blocks
         content = find_content(opened.view, self._chain, self._model_file)
         kept = _without_repeats([b for b, keep in zip(blocks, content.selection, strict=True) if keep])
-        found = _Found(
+        found = Found(
+            opened=opened,
             blocks=kept,
             body=render(kept),
             content=content,
             steps=list(content.steps),
             flags=list(opened.flags),
         )
-        _fill(found, opened)
-        if not tokens_of(found.body):
-            if len(tokens_of(opened.head.description)) < 5:
-                return None
-            found.flags.append("metadata_only")
-        return self._document(page.url, opened, found)
+        _fill(found)
+        return found
 
-    def _document(self, url: str, opened: Opened, found: _Found) -> Document:
-        head = opened.head
+    def _document(self, url: str, found: Found) -> Document:
+        head = found.opened.head
         title, dirty_title = invisible.clean(head.title)
         description, dirty_description = invisible.clean(head.description)
         body, dirty_body = invisible.clean(found.body)
         if dirty_title or dirty_description or dirty_body:
             found.flags.append("invisible_unicode_removed")
+        if reads_like_instruction(description) and not _occurs(tokens_of(description), tokens_of(body)):
+            description = ""  # nobody sees it on the page
+            found.flags.append("hidden_text_removed")
         text = _with_head(title, description, body)
+        orders = instruction_patterns(text)
+        if orders:
+            found.flags.append("instruction_like_text")
         content = found.content
         metadata = {
             "title": title,
@@ -133,6 +153,7 @@ class HtmlExtractor:
             "language": head.language,
             "site_name": invisible.clean(head.site_name)[0],
             "extracted_by": content.step,
+            "instruction_patterns": ", ".join(f"{name} {count}" for name, count in orders.items()),
             "page_type_confidence": f"{content.confidence:.2f}" if content.page_type else "",
         }
         words = len(tokens_of(text)) - len(tokens_of(body))
@@ -145,19 +166,19 @@ class HtmlExtractor:
             title=title,
             page_type=content.page_type,
             metadata={name: value for name, value in metadata.items() if value},
-            links=_links(found.blocks, opened.base, self._settings.max_links),
+            links=_links(found.blocks, found.opened.base, self._settings.max_links),
             published=head.published,
             flags=tuple(dict.fromkeys(found.flags)),
             steps=tuple(found.steps),
         )
 
 
-def _fill(found: _Found, opened: Opened) -> None:
+def _fill(found: Found) -> None:
     """Take the page's data instead where the text is thin and the data has twice as much."""
     words = len(tokens_of(found.body))
     if words >= FEW_WORDS:
         return
-    text = structured_text(opened.root, opened.head)
+    text = structured_text(found.opened.root, found.opened.head)
     size = len(tokens_of(text))
     if size > 2 * words:
         found.steps = [evolve(step, won=False) for step in found.steps]
@@ -203,16 +224,33 @@ def _with_head(title: str, description: str, body: str) -> str:
         if heading and tokens_of(heading) and " ".join(tokens_of(heading)) in " ".join(tokens_of(title)):
             body = rest.lstrip("\n")
         lines.append(f"# {title}")
-    if description and not _occurs(description, body) and tokens_of(description) != tokens_of(title):
+    if description and _adds(description, body) and tokens_of(description) != tokens_of(title):
         lines.append(f"> {description}")
     if body:
         lines.append(body)
     return "\n\n".join(lines)
 
 
-def _occurs(text: str, within: str) -> bool:
-    """Whether nearly all three-word runs of ``text`` are in ``within``."""
-    words, others = tokens_of(text), tokens_of(within)
+def _adds(description: str, body: str) -> bool:
+    """Whether a description says what the text does not: a number, or most of its longer words.
+
+    It always does beside a thin text. Where words are not told from each other by their length (as in
+    scripts without blanks), it adds if a fifth of its three-word runs are new.
+    """
+    words, others = tokens_of(description), tokens_of(body)
+    known = set(others)
+    if len(others) < FEW_WORDS:
+        return not _occurs(words, others)
+    if any(word not in known and any(map(str.isdigit, word)) for word in words):
+        return True
+    longer = {word for word in words if len(word) > _SHORT_WORD}
+    if 2 * sum(len(word) > _SHORT_WORD for word in words) < len(words):
+        return not _occurs(words, others)
+    return len(longer - known) >= _NEW_SHARE * len(longer)
+
+
+def _occurs(words: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether nearly all three-word runs of ``words`` are among ``others``."""
     if len(words) < 3:
         return " ".join(words) in " ".join(others)
     runs = set(zip(others, others[1:], others[2:], strict=False))

@@ -8,9 +8,12 @@ from typing import Any
 _REVEALED_BY = ("aria-controls", "data-target", "data-bs-target", "data-controls", "popovertarget",
                 "data-tab", "data-tab-target", "data-toggle-target", "href")  # fmt: skip
 _NAVIGATION = frozenset({"nav", "header", "footer", "aside"})
-_NOT_PANELS = re.compile(r"(?:^|[\s_-])(?:modal|popup|pop-up|overlay|drawer|dialog|lightbox|cookies?|consent|tooltip|toast|"
-                         r"menu|nav|navbar|dropdown|offcanvas|off-canvas|minicart|cart|login|newsletter|spinner|loading|error|"
-                         r"template|search)(?:$|[\s_-])", re.I)  # fmt: skip
+_NOT_PANELS = re.compile(
+    r"(?:^|[\s_-])(?:modal|popup|pop-up|overlay|drawer|dialog|lightbox|cookies?|consent|tooltip|toast|menu|nav|"
+    r"navbar|dropdown|offcanvas|off-canvas|minicart|cart|login|newsletter|spinner|loading|error|template|search)"
+    r"(?:$|[\s_-])",
+    re.I,
+)
 _CONTROLS = ("a", "button", "summary", "h2", "h3", "h4", "h5", "h6", "div", "span", "label", "li")
 _NAMES = re.compile(
     r"(?:^|[\s_-])(?:accordion\w*|faq\w*|answer|collaps\w*|tab-?(?:pane|panel|content)\w*|tabs?|panel\w*|toggle\w*|"
@@ -29,7 +32,7 @@ class Panels:
 
     def hold(self, element: Any) -> bool:
         """Whether a hidden element is one, outside the navigation: named by a control, right after one that
-        says so, named like one, or a sibling of one of the same kind that is open."""
+        says so, named like one, or beside one of the same kind."""
         if element.tag in ("dialog", "tr", "td", "th", "option", "input"):
             return False
         return self._is_panel(element) and not _in_navigation(element)
@@ -51,18 +54,16 @@ class Panels:
 
 
 def _has_open_sibling(element: Any) -> bool:
-    """Whether an element of the same tag and first class beside it is shown: one of several tabs or slides."""
+    """Whether an element of the same tag and first class is beside it: one of several tabs or slides."""
     own = (element.get("class") or "").split()
     if not own:
         return False
-    for sibling in (element.getprevious(), element.getnext()):
-        while sibling is not None and not isinstance(sibling.tag, str):
-            sibling = sibling.getnext()
-        if sibling is None or sibling.tag != element.tag:
-            continue
-        if (sibling.get("class") or "").split()[:1] == own[:1]:
-            return True
-    return False
+    return any(
+        sibling is not None
+        and sibling.tag == element.tag
+        and (sibling.get("class") or "").split()[:1] == own[:1]
+        for sibling in (element.getprevious(), element.getnext())
+    )
 
 
 def _revealed(root: Any) -> set[str]:

@@ -28,7 +28,8 @@ class Prepared:
 
 
 def prepare(root: Any, *, base: str = "", links: bool = False) -> Prepared:
-    """Take out what is not seen and cut the rest into blocks. ``root`` itself loses its comments only.
+    """Take out what is not seen and cut the rest into blocks. ``root`` itself loses its comments, and
+    hidden orders to language models.
 
     A page that is hidden for the most part (200 words or more, and five times what is shown outside
     navigation) waits for a script to reveal it: it is kept whole and flagged as of low trust.
@@ -45,6 +46,7 @@ def prepare(root: Any, *, base: str = "", links: bool = False) -> Prepared:
     shown = _words(blocks)
     least = max(_LEAST_HIDDEN, _HIDDEN_TIMES * shown)
     if shown + sum(len(" ".join(each.itertext()).split()) for each in taken) > least:
+        hidden.remove_orders(root)
         everything = segment(root, base=base, links=links)
         if _words(everything) > least:
             return Prepared(root=root, blocks=everything, flags=("hidden_text_kept",))

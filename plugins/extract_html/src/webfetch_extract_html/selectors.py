@@ -1,5 +1,8 @@
-"""The part of CSS selectors that pages hide text with: compounds of tag, id, class and attribute, and the
-descendant, child and sibling combinators. Anything else is not understood, and then its rule is no evidence."""
+"""The part of CSS selectors that pages hide text with: compounds of tag, id, class and attribute, and
+the descendant, child and sibling combinators.
+
+Anything else is not understood, and then its rule is no evidence.
+"""
 
 from __future__ import annotations
 
