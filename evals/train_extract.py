@@ -354,7 +354,10 @@ def report(name: str, pages: Sequence[Learned], model: Model) -> None:
         both = (page.label * size)[verdict.kept].sum()
         expected.append(2 * both / (wanted + kept) if wanted + kept else 1.0)
         right.append(verdict.page_type == page.page_type)
-    print(f"{name}: {len(pages)} pages, label F1 {np.mean(expected):.4f}, type right {np.mean(right):.3f}")
+    print(
+        f"{name}: {len(pages)} pages, label F1 {np.mean(expected):.4f}, type right {np.mean(right):.3f}",
+        flush=True,
+    )
 
 
 def main() -> None:
@@ -368,6 +371,13 @@ def main() -> None:
     pages = gather(options.pages)
     counts = Counter(page.id.partition(":")[0] for page in pages)
     print(f"{len(pages)} pages {dict(counts)}, {sum(len(p.label) for p in pages)} blocks", flush=True)
+    if not options.folds_only:
+        model = fit(pages, {"pages": len(pages), "blocks": sum(len(p.label) for p in pages)})
+        report("all pages, IN SAMPLE", [page for page in pages if not page.quarter], model)
+        data = pack(model)
+        print(f"{MODEL_FILE.name}: {len(data)} bytes", flush=True)
+        if not options.dry_run:
+            MODEL_FILE.write_bytes(data)
     FOLD_MODELS.mkdir(exist_ok=True)
     for number in range(FOLDS):
         began = time.monotonic()
@@ -377,14 +387,6 @@ def main() -> None:
         report(f"fold {number} ({time.monotonic() - began:.0f} s)", tested, model)
         if not options.dry_run:
             (FOLD_MODELS / f"fold{number}.bin").write_bytes(pack(model))
-    if options.folds_only:
-        return
-    model = fit(pages, {"pages": len(pages), "blocks": sum(len(p.label) for p in pages)})
-    report("all, in sample", [page for page in pages if not page.quarter], model)
-    data = pack(model)
-    print(f"{MODEL_FILE.name}: {len(data)} bytes")
-    if not options.dry_run:
-        MODEL_FILE.write_bytes(data)
 
 
 if __name__ == "__main__":

@@ -328,7 +328,7 @@ def test_a_step_that_fails_is_passed_over():
     def narrow(view):
         return [False] * len(view.blocks)
 
-    extractor = HtmlExtractor(ExtractHtmlSettings(), chain=(failing, narrow))
+    extractor = HtmlExtractor(ExtractHtmlSettings(), chain=(failing, narrow), model_file=None)
     document = extractor.extract(Page(url=URL, body=article("<p>Kept.</p>").encode()))
     assert "Kept." in document.text
     assert document.metadata["extracted_by"] == "visible"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from webfetch_core.api import ExtractionStep
 
@@ -25,13 +25,15 @@ MODEL_FILE = Path(__file__).with_name("classifier") / "model.bin"
 ENOUGH, FLOOR, LEFT_OVER = 0.6, 0.4, 0.1
 """Shares of the content-like words; measured on pages of seven types by word F1 of the kept text."""
 
-FEW_WORDS = 40
-"""A choice with fewer words is doubted."""
-UNSURE = 0.5
-"""So is one of which the classifier itself expects a lower word F1."""
+LITTLE, UNSURE = 20, 0.3
+"""A choice of the classifier is doubted if it has fewer words, or if it expects a lower word F1 of it."""
+PLENTY, CREDIBLE = 150, 0.12
+"""What another step found instead is believed if it has so many words, or if the classifier gives its words
+so much chance on average: a page that shows nothing but trimmings has no content (a browser may find it)."""
 ARTICLE, ARTICLE_SHARE, CERTAIN = 0.5, 0.5, 0.8
 """The article step is run where an article is this likely; it narrows the choice if it agrees with this share
-of its words; blocks of this probability stay whatever it says. Chosen by cross-validated word F1."""
+of its words; blocks of this probability, tables and code stay whatever it says. Chosen by cross-validated
+word F1."""
 
 _SMALL = 8
 _MANY = 20_000
@@ -60,6 +62,10 @@ class _Trail:
     def note(self, name: str, selection: Selection | None, reason: str, *, won: bool = False) -> None:
         words = size_of(self.view, selection) if selection is not None else 0
         self.tried[name] = ExtractionStep(name=name, words=words, won=won, reason=reason)
+
+    def lost(self, name: str, reason: str) -> None:
+        """Take back that a step has won."""
+        self.tried[name] = evolve(self.tried[name], won=False, reason=reason)
 
 
 def find_content(view: PageView, chain: Sequence[Step], model_file: Path | None = MODEL_FILE) -> Content:
@@ -114,26 +120,33 @@ def _by_classifier(
     words = size_of(view, kept)
     kind = verdict.page_type
     said = f"{kind} page ({verdict.types[kind]:.0%}), expects F1 {verdict.expected_f1:.2f}"
-    if words < FEW_WORDS or verdict.expected_f1 < UNSURE:
-        why = f"{said}: only {words} words" if words < FEW_WORDS else f"{said}: unsure"
+    if words < LITTLE or verdict.expected_f1 < UNSURE:
+        why = f"{said}: only {words} words" if words < LITTLE else f"{said}: unsure"
         trail.note("classifier", kept, why)
         other, step = choose(view, chain, trail)
-        if size_of(view, other) > 2 * words:
+        if size_of(view, other) > 2 * words and _credible(view, verdict, other):
             return other, step
-        for name in trail.tried:
-            trail.tried[name] = _lost(trail.tried[name], "no more words than the classifier's choice")
-        trail.note("classifier", kept, f"{why}, but nothing better was found", won=True)
+        trail.lost(step, "hardly more than the classifier's choice, or most likely trimmings")
+        trail.note("classifier", kept, f"{why}, but nothing better attested was found", won=bool(words))
         return kept, "classifier"
+    kept = mend(view.blocks, kept)
     trail.note("classifier", kept, said, won=True)
     if verdict.types.get("article", 0.0) > ARTICLE:
-        narrowed = _narrowed(view, verdict, kept, trail)
-        if narrowed is not None:
-            return narrowed, "classifier"
-    return kept, "classifier"
+        kept = _narrowed(view, verdict, kept, trail) or kept
+    return _with_crumbs(view, kept, _SMALL), "classifier"
 
 
-def _lost(step: ExtractionStep, reason: str) -> ExtractionStep:
-    return ExtractionStep(name=step.name, words=step.words, reason=reason if step.won else step.reason)
+def _with_crumbs(view: PageView, selection: Selection, most: float) -> Selection:
+    """The selection and all that is content-like, where that adds ``most`` words at most."""
+    either = [one or other for one, other in zip(selection, visible_step(view), strict=True)]
+    return either if size_of(view, either) - size_of(view, selection) <= most else selection
+
+
+def _credible(view: PageView, verdict: Verdict, other: Selection) -> bool:
+    words = size_of(view, other)
+    chances = zip(view.blocks, other, verdict.probability.tolist(), strict=True)
+    likely = sum(len(block.tokens) * chance for block, keep, chance in chances if keep)
+    return words >= PLENTY or likely >= CREDIBLE * words
 
 
 def _narrowed(view: PageView, verdict: Verdict, kept: Selection, trail: _Trail) -> Selection | None:
@@ -142,7 +155,10 @@ def _narrowed(view: PageView, verdict: Verdict, kept: Selection, trail: _Trail) 
     if members is None:
         trail.note("article", None, "trafilatura found nothing")
         return None
-    sure = (verdict.probability >= CERTAIN).tolist()
+    sure = [
+        chance >= CERTAIN or block.kind in ("table", "code")
+        for block, chance in zip(view.blocks, verdict.probability.tolist(), strict=True)
+    ]
     both = [one and (other or certain) for one, other, certain in zip(kept, members, sure, strict=True)]
     agreed, all_words = size_of(view, both), size_of(view, kept)
     if agreed < ARTICLE_SHARE * all_words:
@@ -184,9 +200,7 @@ def choose(view: PageView, steps: Sequence[Step], trail: _Trail | None = None) -
             "visible", everything, f"no step keeps {FLOOR:.0%} of the words outside navigation", won=True
         )
         return everything, "visible"
-    either = [one or other for one, other in zip(selection, everything, strict=True)]
-    if size_of(view, either) - size_of(view, selection) <= max(LEFT_OVER * total, _SMALL):
-        selection = either
+    selection = _with_crumbs(view, selection, max(LEFT_OVER * total, _SMALL))
     trail.note(
         name, selection, f"{trail.tried[name].reason}: enough" if share >= ENOUGH else "the fullest", won=True
     )

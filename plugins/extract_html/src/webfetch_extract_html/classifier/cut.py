@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from .layout import Floats
 
-LOWEST, HIGHEST = 0.2, 0.5
+LOWEST, HIGHEST = 0.3, 0.5
 """Bounds of the threshold: chosen by cross-validated word F1."""
 
 
