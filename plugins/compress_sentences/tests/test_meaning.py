@@ -39,20 +39,21 @@ def test_a_unit_is_told_with_its_title() -> None:
     assert told("", "It is high.") == "It is high."
 
 
-def test_meaning_counts_as_much_as_words() -> None:
+def test_meaning_counts_half_as_much_as_words() -> None:
     embed = Axes("price cost", "weather rain", "other")
     texts = ["a: it rains", "a: it costs nine euros", "a: nothing"]
-    blended = with_meaning("what is the price", texts, [1.0, 0.5, 0.0], embed)
+    blended = with_meaning("what is the price", texts, [1.0, 0.6, 0.0], embed)
+    assert blended is not None
     assert max(range(3), key=blended.__getitem__) == 1
     assert list(embed.asked[0]) == ["what is the price", *texts]
 
 
 @pytest.mark.parametrize("error", [NotConfigured("none"), TimedOut("slow")])
-def test_without_an_embedder_the_scores_stay(error: Exception) -> None:
+def test_without_an_embedder_words_alone_serve(error: Exception) -> None:
     def embed(texts: Sequence[str]) -> Embeddings:
         raise error
 
-    assert with_meaning("q", ["a", "b"], [1.0, 2.0], embed) == [1.0, 2.0]
+    assert with_meaning("q", ["a", "b"], [1.0, 2.0], embed) is None
 
 
 @given(st.lists(st.integers(-9, 9).map(float), max_size=90))
@@ -62,7 +63,10 @@ def test_what_is_not_embedded_gains_least(
     texts = [f"{'price' if n % 3 else 'rain'} {n}" for n in range(len(scores))]
     embed = Axes("price", "rain")
     blended = with_meaning("price", texts, scores, embed)
-    assert len(blended) == len(scores)
+    if len(scores) < 2:
+        assert blended is None  # there is nothing to choose between
+        return
+    assert blended is not None and len(blended) == len(scores)
     gains = [after - before for before, after in zip(scores, blended, strict=True)]
     if len(scores) > MOST:
         assert len(embed.asked[0]) == MOST + 1
@@ -77,7 +81,7 @@ def test_the_compressor_keeps_what_is_meant_though_no_word_is_shared() -> None:
         "The roof was repaired after the storm of 1953, at the town's request."
     )
     chunk = Chunk(text=text, url="https://tarn.example/cinema", title="Cinema")
-    query = "ticket price cinema"
+    query = "ticket price"
     embed = Axes("price sets you back", "opened", "roof")
     compressor = SentenceCompressor(embed=embed)
     assert "nine euros" in compressor.compress(query, [chunk], 90)[0].text

@@ -11,10 +11,10 @@ from webfetch_core.api import Chunk
 
 from .features import features
 from .layout import Placed, lay_out
-from .meaning import Embed, told, with_meaning
+from .meaning import WEIGHT, WEIGHT_WITHOUT_WORDS, Embed, told, with_meaning
 from .model import Model, load_model
 from .question import Question, read_question
-from .selection import choose
+from .selection import FLOOR, FLOOR_WITH_MEANING, choose
 
 
 class SentenceCompressor:
@@ -41,24 +41,29 @@ class SentenceCompressor:
         if not placed:
             return []
         question = read_question(query)
-        scores = self._scores(question, chunks, placed)
+        scores, floor = self._scores(question, chunks, placed)
         titles = {chunk.url: chunk.title for chunk in reversed(chunks)}
-        kept = choose(question, placed, scores, budget, costs, titles)
+        kept = choose(question, placed, scores, budget, costs, titles, floor)
         if not kept:  # not one unit and its header fit: the best one without a header, cut if need be
             best = max(range(len(placed)), key=lambda i: (scores[i], -i))
             return [attrs.evolve(chunks[placed[best].owner], text=_cut(placed[best].unit.text, budget))]
         return _written(chunks, placed, kept)
 
-    def _scores(self, question: Question, chunks: Sequence[Chunk], placed: Sequence[Placed]) -> list[float]:
+    def _scores(
+        self, question: Question, chunks: Sequence[Chunk], placed: Sequence[Placed]
+    ) -> tuple[list[float], float]:
+        """One score a unit, and how far below the best one a unit is filling."""
         rows = features(question, chunks, placed, self._model.idf, self._model.rare)
-        if not any(row[0] for row in rows):
-            # No unit holds a word of the query: the beginnings, best chunk first.
-            return [-100.0 * p.place - p.rank for p in placed]
-        scores = self._model.scores(rows)
-        if self._embed is None:
-            return scores
-        texts = [told(chunks[p.owner].title, p.unit.text) for p in placed]
-        return with_meaning(question.text, texts, scores, self._embed)
+        # Where no unit holds a word of the query: the beginnings, best chunk first.
+        spoken = any(row[0] for row in rows)
+        scores = self._model.scores(rows) if spoken else [-100.0 * p.place - p.rank for p in placed]
+        if self._embed is not None:
+            texts = [told(chunks[p.owner].title, p.unit.text) for p in placed]
+            weight = WEIGHT if spoken else WEIGHT_WITHOUT_WORDS
+            blended = with_meaning(question.text, texts, scores, self._embed, weight)
+            if blended is not None:
+                return blended, FLOOR_WITH_MEANING
+        return scores, FLOOR
 
 
 def header_cost(chunk: Chunk) -> int:

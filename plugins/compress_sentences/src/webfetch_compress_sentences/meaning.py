@@ -13,6 +13,10 @@ Embed = Callable[[Sequence[str]], Embeddings]
 
 MOST = 64
 """Units that are embedded, best by their words first; the others count as far as the least of these."""
+WEIGHT = 0.5
+"""Of meaning, against 1 for words; chosen on the 597 development results, where .4 to .75 do the same."""
+WEIGHT_WITHOUT_WORDS = 2.0
+"""Of meaning, where no unit has a word of the query and only the place of each is known besides."""
 TITLE_CHARS = 60
 UNIT_CHARS = 300
 
@@ -22,23 +26,25 @@ def told(title: str, unit: str) -> str:
     return f"{title[:TITLE_CHARS]}: {unit[:UNIT_CHARS]}" if title else unit[:UNIT_CHARS]
 
 
-def with_meaning(query: str, texts: Sequence[str], scores: Sequence[float], embed: Embed) -> list[float]:
-    """Return ``scores`` with the cosine of the query and each text added, on the scale of the scores.
+def with_meaning(
+    query: str, texts: Sequence[str], scores: Sequence[float], embed: Embed, weight: float = WEIGHT
+) -> list[float] | None:
+    """Return ``scores`` with the cosine of the query and each text added.
 
-    Both weigh the same: the cosines are brought to the spread of the scores. Where nothing embeds, or it
-    fails, the scores come back as they are.
+    The cosines are brought to ``weight`` times the spread of the scores. Where nothing embeds, or it fails,
+    the answer is None.
     """
     order = sorted(range(len(texts)), key=lambda i: (-scores[i], i))[:MOST]
     if len(order) < 2:
-        return list(scores)
+        return None
     try:
         vectors = embed([query, *(texts[i] for i in order)])
     except WebfetchError:  # none is in use, or it is slow: words alone serve
-        return list(scores)
+        return None
     rows = array("f", vectors.data)
     asked, *others = (rows[at : at + vectors.dim] for at in range(0, len(rows), vectors.dim))
     cosines = [sum(map(mul, asked, row)) for row in others]
-    spread = _deviation(scores)
+    spread = weight * _deviation(scores)
     own = _deviation(cosines)
     mean = sum(cosines) / len(cosines)
     scaled = [spread * (value - mean) / own if own else 0.0 for value in cosines]
