@@ -20,7 +20,7 @@ from .markdown import render
 from .prepare import Prepared, prepare
 from .settings import ExtractHtmlSettings
 from .steps import PageView, Step, readability_step, trafilatura_step
-from .structured import structured_text
+from .structured import structured
 
 CHAIN: tuple[Step, ...] = (trafilatura_step, readability_step)
 FEW_WORDS = 40
@@ -178,13 +178,13 @@ def _fill(found: Found) -> None:
     words = len(tokens_of(found.body))
     if words >= FEW_WORDS:
         return
-    text = structured_text(found.opened.root, found.opened.head)
+    source, text = structured(found.opened.root, found.opened.head)
     size = len(tokens_of(text))
     if size > 2 * words:
         found.steps = [evolve(step, won=False) for step in found.steps]
         found.body = text
         found.flags.append("structured_data")
-        reason = f"the page shows {words} words"
+        reason = f"the page shows {words} words, its {source.replace('_', '-')} more"
     else:
         reason = f"no more than twice the {words} words shown" if size else "the page has no data with text"
     found.steps.append(
