@@ -46,9 +46,9 @@ class PdfExtractor:
         end = self._clock.monotonic() + SPARED * min(seconds, settings.max_seconds)
         if not is_pdf(page.body):
             raise PageError(_NOT_A_PDF, kind="unsupported_type")
-        if (size := largest_stream(page.body, settings.max_stream_bytes)) > 0:
+        if largest_stream(page.body, settings.max_stream_bytes) > 0:
             raise PageError(
-                f"the PDF has a compressed stream of more than {min(size, settings.max_stream_bytes):,} bytes",
+                f"a compressed stream of the PDF becomes larger than {settings.max_stream_bytes:,} bytes",
                 kind="too_large",
                 fix="raise plugins.extract_pdf.max_stream_bytes if it is to be trusted",
             )

@@ -45,17 +45,17 @@ def seen_of(content: PageContent) -> Seen:
         if style is not last:
             last = style
             hidden = style.size < tiny or (bare and (style.ghost or _is_alike(style.colour, WHITE)))
-        x, y = (char.x0 + char.x1) / 2, (char.y0 + char.y1) / 2
         if bare:
-            if hidden or not (0.0 <= x <= page.x1 and 0.0 <= y <= page.y1):
+            if hidden or _is_beside(char, page):
                 removed += not char.text.isspace()
             else:
                 kept.append(char)
             continue
+        x, y = (char.x0 + char.x1) / 2, (char.y0 + char.y1) / 2
         under = scan and any(area.box.holds(x, y, 1.0) for area in images)
         if style.ghost and under:
             layered += 1
-        elif style.ghost or hidden or not page.holds(x, y):
+        elif style.ghost or hidden or _is_beside(char, page):
             removed += not char.text.isspace()
             continue
         elif under and any(area.z > style.z and area.box.holds(x, y) for area in images):
@@ -65,6 +65,12 @@ def seen_of(content: PageContent) -> Seen:
             continue
         kept.append(char)
     return Seen(chars=kept, removed=removed, scan=scan and layered > 0)
+
+
+def _is_beside(char: Char, page: Box) -> bool:
+    """Whether no more than a sliver of a character is on the page."""
+    reach = 0.2 * char.style.size
+    return char.x1 < reach or char.y1 < reach or char.x0 > page.x1 - reach or char.y0 > page.y1 - reach
 
 
 def _is_covered(x: float, y: float, style: Style, fills: Sequence[Area], images: Sequence[Area]) -> bool:

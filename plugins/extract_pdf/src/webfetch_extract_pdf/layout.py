@@ -7,9 +7,11 @@ table when its rows belong together, else its columns are read one after the oth
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from attrs import frozen
 
+from .prose import goes_on
 from .records import Rule
 from .segments import Row, crosses, narrowed, rows_of, segments_of, with_gaps
 from .tables import Table
@@ -201,8 +203,14 @@ def _is_running(part: Sequence[Row]) -> bool:
     left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
     words = sum(_weight(line) for line in lines) / len(lines)
     fill = sum(line.x1 - line.x0 for line in lines) / len(lines) / max(right - left, 1.0)
-    one_piece = sum(len(segments_of(line)) == 1 for line in lines) >= 0.75 * len(lines)
-    return words >= PROSE_WORDS and fill >= PROSE_FILL and one_piece
+    if sum(len(segments_of(line)) == 1 for line in lines) < 0.75 * len(lines):
+        return False
+    if words >= PROSE_WORDS and fill >= PROSE_FILL:
+        return True
+    # Narrow columns: sentences run on from line to line, evenly.
+    steps = [b.base - a.base for a, b in pairwise(lines)]
+    within = sum(goes_on(line.text) for line in lines[1:])
+    return words >= 2.4 and fill >= 0.7 and within >= 0.4 * len(steps) and max(steps) < 1.4 * min(steps)
 
 
 def _weight(line: Line) -> float:

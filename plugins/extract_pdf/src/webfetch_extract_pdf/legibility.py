@@ -21,14 +21,20 @@ MOST_BAD = 0.25
 """Share of characters that stand for nothing from which a page is illegible."""
 LEAST_COMMON = 0.40
 """Share of the commonest letters below which a text is no language. By the letter frequencies of their
-alphabets, natural texts have 0.50 (Hungarian, Polish) to 0.66 (English), shifted English has 0.18 to 0.33."""
-ENOUGH = 160
-"""Letters from which their shares say something."""
-_COMMON = {
-    "LATIN": frozenset("eaionrst"),
-    "CYRILLIC": frozenset("оеаинтср"),
-    "GREEK": frozenset("αοιετσνη"),
-}
+alphabets, natural texts have 0.50 (Hungarian, Polish) to 0.66 (English), shifted ones 0.18 to 0.42."""
+ENOUGH = 120
+"""Letters from which their shares say something; up to ``PLENTY`` of them they say it with less certainty."""
+PLENTY = 300
+LEAST_OF_FEW = 0.36
+"""The bound for a text of fewer letters: their shares vary by five points and more."""
+SHIFTED = 0.12
+"""How much more common the letters become when a text is shifted back that had been shifted."""
+_ALPHABETS = (
+    ("abcdefghijklmnopqrstuvwxyz", frozenset("eaionrst")),
+    ("абвгдежзийклмнопрстуфхцчшщъыьэюя", frozenset("оеаинтср")),
+    ("αβγδεζηθικλμνξοπρςστυφχψω", frozenset("αοιετσνη")),
+)
+"""Alphabets in the order of their codes, and their commonest letters."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
 
@@ -73,29 +79,25 @@ def is_bad(text: str) -> bool:
 
 
 def letters_of(text: str) -> Counter[str]:
-    """Letters of the words, without case and accents."""
-    folded = unicodedata.normalize("NFD", " ".join(_WORD.findall(text)).lower())
+    """Letters of the different words, without case and accents: what a form repeats says nothing new."""
+    folded = unicodedata.normalize("NFD", " ".join(sorted(set(_WORD.findall(text.lower())))))
     return Counter(c for c in folded if c.isalpha())
 
 
 def is_gibberish(letters: Counter[str]) -> bool:
-    """Whether the letters of a text are distributed as in no language of their alphabet."""
-    for script, common in _COMMON.items():
-        mine = {c: n for c, n in letters.items() if _script(c) == script}
-        total = sum(mine.values())
-        if total >= ENOUGH and total > 0.5 * sum(letters.values()):
-            return sum(n for c, n in mine.items() if c in common) < LEAST_COMMON * total
+    """Whether the letters of a text are distributed as in no language of their alphabet, or as in one
+    once they are all moved by the same number of places."""
+    for alphabet, common in _ALPHABETS:
+        counts = [letters[letter] for letter in alphabet]
+        total = sum(counts)
+        if total < ENOUGH or total < 0.5 * sum(letters.values()):
+            continue
+        size = len(alphabet)
+        places = [alphabet.index(letter) for letter in common]
+        shares = [sum(counts[(place + shift) % size] for place in places) / total for shift in range(size)]
+        least = LEAST_COMMON if total >= PLENTY else LEAST_OF_FEW
+        return shares[0] < least or (max(shares) >= 0.46 and max(shares) > shares[0] + SHIFTED)
     return False
-
-
-def _script(letter: str) -> str:
-    if letter <= "z":
-        return "LATIN"
-    if "\u0370" <= letter <= "\u03ff" or "\u1f00" <= letter <= "\u1fff":
-        return "GREEK"
-    if "\u0400" <= letter <= "\u052f":
-        return "CYRILLIC"
-    return "LATIN" if letter <= "\u024f" else ""
 
 
 def added(counts: Iterable[Counter[str]]) -> Counter[str]:

@@ -40,4 +40,4 @@ def said(value: str) -> str:
     """A value as one line; empty when it only names a file, a program or nothing."""
     text = " ".join(value.replace("\x00", "").split())[:_MAX_CHARS]
     text = _PROGRAM.sub("", text).strip(" -")
-    return "" if _NO_TITLE.match(text) or not any(c.isalnum() for c in text) else text
+    return "" if _NO_TITLE.match(text.strip("()[]<> ")) or not any(c.isalnum() for c in text) else text

@@ -20,7 +20,8 @@ from .words import lines_of
 class PageText:
     """A page's lines and tables in reading order, and what was found out on the way.
 
-    ``drawn`` says that there are images or shapes, text or not; ``hidden`` counts characters left out.
+    ``drawn`` says that there are images or shapes, text or not; ``hidden`` counts characters left out;
+    ``mute`` says that text is drawn of which no character was read.
     """
 
     number: int
@@ -31,6 +32,7 @@ class PageText:
     scan: bool = False
     drawn: bool = False
     images: int = 0
+    mute: bool = False
     truncated: bool = False
     links: tuple[str, ...] = ()
 
@@ -56,6 +58,7 @@ def laid_out(content: PageContent) -> PageText:
         hidden=seen.removed,
         scan=seen.scan,
         images=len(content.images),
+        mute=content.texts > 0 and not content.chars,
         drawn=bool(content.images or content.across or content.down or content.fills or content.shapes),
         truncated=content.truncated,
         links=tuple(dict.fromkeys(link.url for link in content.links)),

@@ -10,11 +10,12 @@ import ctypes
 import math
 import threading
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import pypdfium2.raw as raw
 
-from . import annotations, quick
+from . import overlays, quick
 from .geometry import Matrix, to_view
 from .records import Area, Box, Char, Link, PageContent, Style
 from .ruling import Rulings
@@ -66,16 +67,20 @@ class PdfiumPages:
         if not page:
             return None
         try:
-            overlays, notes = annotations.shown(page)
-            if overlays and raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY) == raw.FLATTEN_SUCCESS:
-                # What they show is part of the page from its next loading on.
+            reader = _PageReader(self._raw, page, number, max_chars, max_objects)
+            reader.read_drawing()
+            drawn, notes = overlays.shown(page)
+            if drawn and raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY) == raw.FLATTEN_SUCCESS:
+                # The text of annotations is the page's from its next loading on. What they paint is not
+                # looked at: most of it is highlighting, which hides nothing.
                 raw.FPDF_ClosePage(page)
                 page = raw.FPDF_LoadPage(self._raw, number)
                 if not page:
                     return None
-            content = _PageReader(self._raw, page, number, max_chars, max_objects).read()
-            content.notes.extend(notes)
-            return content
+                reader.reload(page)
+            reader.read_text()
+            reader.content.notes.extend(notes)
+            return reader.content
         finally:
             if page:
                 raw.FPDF_ClosePage(page)
@@ -111,9 +116,23 @@ class _PageReader:
         self.order: dict[int, int] = {}
         self.fonts: dict[int, tuple[str, bool, bool]] = {}
 
-    def read(self) -> PageContent:
+    def read_drawing(self) -> None:
+        """Lines, areas and images, and the order in which everything is painted."""
         self._objects()
         self.content.across, self.content.down = self.rulings.across, self.rulings.down
+
+    def reload(self, page: Any) -> None:
+        """Go on with the same page, loaded again: its objects are others, in the same order."""
+        self.page = page
+        self.order = {
+            ctypes.addressof(item.contents): z
+            for z, (item, kind, _) in enumerate(islice(self._walk(), self.max_objects))
+            if kind == raw.FPDF_PAGEOBJ_TEXT
+        }
+        self.fonts = {}
+
+    def read_text(self) -> None:
+        """Characters and links."""
         text = raw.FPDFText_LoadPage(self.page)
         if text:
             try:
@@ -121,7 +140,6 @@ class _PageReader:
             finally:
                 raw.FPDFText_ClosePage(text)
         self.content.links.extend(_links(self.document, self.page, self.view))
-        return self.content
 
     # ---- what is drawn --------------------------------------------------------------------------------
 
@@ -135,6 +153,7 @@ class _PageReader:
                 return
             if kind == raw.FPDF_PAGEOBJ_TEXT:
                 self.order[ctypes.addressof(item.contents)] = z
+                self.content.texts += 1
                 continue
             if not raw.FPDFPageObj_GetBounds(item, *refs):
                 continue

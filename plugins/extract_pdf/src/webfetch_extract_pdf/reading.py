@@ -14,6 +14,7 @@ from .legibility import added, is_gibberish
 from .page import PageText, laid_out
 from .pdfium_reader import LOCK, OpenFailed, PdfiumPages
 from .records import PageContent
+from .repair import repaired
 from .settings import ExtractPdfSettings
 
 PASSWORD_NEEDED = 4
@@ -51,7 +52,7 @@ def read(body: bytes, settings: ExtractPdfSettings, left: Callable[[], float]) -
     """
     with LOCK:
         try:
-            pages = PdfiumPages(body)
+            pages = _opened(body)
         except OpenFailed as exc:
             if exc.code in (PASSWORD_NEEDED, UNKNOWN_SECURITY):
                 raise _locked(exc.code) from None
@@ -70,6 +71,15 @@ def read(body: bytes, settings: ExtractPdfSettings, left: Callable[[], float]) -
     if not reading.pages and reading.missing and settings.retry and left() > 0:
         return _read_damaged(body, settings, left)
     return reading
+
+
+def _opened(body: bytes) -> PdfiumPages:
+    try:
+        return PdfiumPages(body)
+    except OpenFailed as exc:
+        if exc.code in (PASSWORD_NEEDED, UNKNOWN_SECURITY) or (mended := repaired(body)) is None:
+            raise
+        return PdfiumPages(mended)
 
 
 def _read_pages(
@@ -106,10 +116,8 @@ def _judge(reading: Reading, body: bytes, settings: ExtractPdfSettings, left: Ca
     budget = left() * (1 - _RETRY_SHARE)
     kept = []
     for page in reading.pages:
-        if page.legibility.legible and not (all_gibberish and page.legibility.characters):
-            kept.append(page)
-            continue
-        if not page.legibility.characters:
+        silent = not page.legibility.characters
+        if not page.mute and (silent or (page.legibility.legible and not all_gibberish)):
             kept.append(page)
             continue
         better = None
@@ -119,6 +127,8 @@ def _judge(reading: Reading, body: bytes, settings: ExtractPdfSettings, left: Ca
         if better is not None:
             reading.rescued += 1
             kept.append(better)
+        elif silent:
+            kept.append(page)
         else:
             reading.illegible += 1
     reading.pages = kept

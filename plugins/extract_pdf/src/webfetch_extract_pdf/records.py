@@ -94,7 +94,8 @@ class PageContent:
     """One page as an engine read it.
 
     ``truncated`` says that a cap ended the reading; ``shapes`` counts the paths that are neither lines nor
-    areas; ``notes`` are values of form fields that have no appearance of their own.
+    areas, ``texts`` the operations that draw text; ``notes`` are values of form fields that have no
+    appearance of their own.
     """
 
     number: int
@@ -109,3 +110,4 @@ class PageContent:
     notes: list[str] = Factory(list)
     truncated: bool = False
     shapes: int = 0
+    texts: int = 0

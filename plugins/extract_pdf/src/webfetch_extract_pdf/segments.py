@@ -55,7 +55,7 @@ def rows_of(lines: Sequence[Line], tables: Sequence[Table]) -> list[Row]:
             line=line,
             table=None,
             segments=segments_of(line),
-            box=Box(line.x0, line.base - 0.75 * line.size, line.x1, line.base + 0.2 * line.size),
+            box=Box(line.x0, line.base - 0.9 * line.size, line.x1, line.base + 0.3 * line.size),
             size=line.size,
         )
         for line in lines

@@ -8,13 +8,13 @@ from typing import Any
 import pypdfium2.raw as raw
 
 MAX_ANNOTATIONS = 2_000
-_SHOWING = (raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_STAMP)
+_SHOWING = (raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_WIDGET)
 _UNSEEN = raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW
 _MAX_BYTES = 100_000
 
 
 def shown(page: Any) -> tuple[int, list[str]]:
-    """How many annotations draw text on the page, and the text of those that leave the drawing to the viewer."""
+    """How many annotations draw text on the page, and the text of those that leave drawing to the viewer."""
     drawn = 0
     notes: list[str] = []
     for index in range(min(raw.FPDFPage_GetAnnotCount(page), MAX_ANNOTATIONS)):
