@@ -29,7 +29,8 @@ def test_markdown_gives_its_title():
 
 def test_json_is_laid_out_and_broken_json_is_text():
     assert (
-        extract('{"level":[1,"水"]}', "application/json").text == '{\n  "level": [\n    1,\n    "水"\n  ]\n}'
+        extract('{"level":[1.10,"\\u6c34"],"of":{"a":{"b":1}}}', "application/json").text
+        == '{\n  "level": [1.10, "水"],\n  "of": {\n    "a": {"b": 1}\n  }\n}'
     )
     assert extract('{"level":', "application/ld+json").text == '{"level":'
     assert extract("[" * 100_000, "application/json").text.startswith("[[")
@@ -71,7 +72,7 @@ def test_atom_works_alike():
 
 
 def test_other_xml_gives_its_text():
-    assert extract("<a><b>one</b><c>two <d>three</d></c></a>", "text/xml").text == "one\ntwo\nthree"
+    assert extract("<a><b>one</b><c>two <d>three</d></c></a>", "text/xml").text == "b: one\nc: two three"
     bomb = '<!DOCTYPE a [<!ENTITY b "bbbbbbbbbb"><!ENTITY c "&b;&b;&b;&b;">]><a>&c;x</a>'
     assert "bbbb" not in extract(bomb, "application/xml").text
 

@@ -8,14 +8,16 @@ from urllib.parse import urljoin
 
 from lxml import etree
 
-from .inline import flat_text
+from .fragments import as_text
+from .xml_text import to_lines
 
 _DECLARATION = re.compile(r"\A\s*<\?xml[^>]*\?>")
 _MAX_ITEMS = 500
 
 
 def read_xml(text: str, url: str, max_links: int) -> tuple[str, str, tuple[str, ...]]:
-    """Return title, Markdown and links. A feed gives its entries; other XML its text, one element a line."""
+    """Return title, Markdown and links. A feed gives its entries, a site map its addresses as links, too;
+    other XML its elements, one a line."""
     # No DTD, no entities of its own, no network: a feed is foreign input.
     parser = etree.XMLParser(
         recover=True, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
@@ -29,8 +31,9 @@ def read_xml(text: str, url: str, max_links: int) -> tuple[str, str, tuple[str, 
     elements = list(root.iter(etree.Element))
     entries = [each for each in elements if _name(each) in ("item", "entry")]
     if not entries:
-        lines = [" ".join(str(run).split()) for run in root.itertext()]
-        return _child_text(root, "title"), "\n".join(line for line in lines if line), ()
+        locations = [(each.text or "").strip() for each in elements if _name(each) == "loc"]
+        found = dict.fromkeys(each for each in locations if each.startswith(("http://", "https://")))
+        return _child_text(root, "title"), to_lines(root), tuple(found)[:max_links]
     channel = next(
         (each for each in root.iter() if isinstance(each.tag, str) and _name(each) == "channel"), root
     )
@@ -50,14 +53,33 @@ def _entry(entry: Any, link: str) -> str:
     heading = _child_text(entry, "title") or link
     dates = [_child_text(entry, name) for name in ("pubDate", "published", "updated", "date")]
     date = next((value for value in dates if value), "")  # as the feed writes it
-    bodies = [_child_text(entry, name) for name in ("encoded", "content", "description", "summary")]
+    bodies = [_child_body(entry, name) for name in ("encoded", "content", "description", "summary")]
     body = max(bodies, key=len)
-    facts = " · ".join(fact for fact in (date, link) if fact)
+    author = _child_text(entry, "creator") or _author(entry)
+    facts = " · ".join(fact for fact in (date, author, link) if fact)
     return "\n\n".join(part for part in (f"## {heading}" if heading else "", facts, body) if part)
 
 
 def _name(element: Any) -> str:
     return str(etree.QName(element).localname)
+
+
+def _child_body(element: Any, name: str) -> str:
+    """The HTML of the first child of that name, escaped or not, as Markdown."""
+    for child in element:
+        if isinstance(child.tag, str) and _name(child) == name:
+            if not len(child):
+                return as_text(child.text or "")
+            inner = (etree.tostring(each, encoding="unicode", method="html") for each in child)
+            return as_text((child.text or "") + "".join(inner))
+    return ""
+
+
+def _author(entry: Any) -> str:
+    for child in entry:
+        if isinstance(child.tag, str) and _name(child) == "author":
+            return _child_text(child, "name") if len(child) else " ".join((child.text or "").split())
+    return ""
 
 
 def _child_text(element: Any, name: str) -> str:
@@ -68,10 +90,7 @@ def _child_text(element: Any, name: str) -> str:
                 value = " ".join(child.itertext())
             else:
                 value = child.text or ""
-            if "<" in value:
-                tree = etree.fromstring(f"<div>{value}</div>", etree.HTMLParser(encoding="utf-8"))
-                value = flat_text(tree) if tree is not None else ""
-            return " ".join(value.split())
+            return " ".join(as_text(value).split())
     return ""
 
 

@@ -35,7 +35,7 @@ def webfetch_extractors() -> list[Provider[Extractor]]:
         Provider(
             name="text",
             build=build_text,
-            summary="plain text, Markdown, JSON, XML, RSS and Atom",
+            summary="plain text, Markdown, JSON, XML, RSS, Atom and CSV",
             settings=ExtractHtmlSettings,
             traits=ExtractTraits(
                 content_types=(
@@ -43,6 +43,7 @@ def webfetch_extractors() -> list[Provider[Extractor]]:
                     "text/markdown",
                     "text/x-markdown",
                     "text/csv",
+                    "text/tab-separated-values",
                     "text/xml",
                     "application/json",
                     "application/ld+json",
