@@ -89,7 +89,8 @@ class FetchRequest:
 @frozen(kw_only=True)
 class Page:
     """Bytes as fetched, already inflated. Header names are lower case; ``redirects`` counts the
-    hops from ``url`` to ``final_url``."""
+    hops from ``url`` to ``final_url``; ``flags`` are facts that its document is to be read with
+    (``truncated``: the body ended early; ``paywalled``: the site gives a part of it for nothing)."""
 
     url: str
     body: bytes
@@ -100,6 +101,7 @@ class Page:
     fetched_by: str = ""
     elapsed_s: float = 0.0
     redirects: int = 0
+    flags: tuple[str, ...] = ()
 
 
 @frozen(kw_only=True)
@@ -120,11 +122,22 @@ class ExtractionStep:
 
 
 @frozen(kw_only=True)
+class FileLink:
+    """A link of a page to a file that is a document of its own. ``text`` is the link's; ``media_type`` is
+    what the link or the file's name says that it is."""
+
+    url: str
+    text: str = ""
+    media_type: str = "application/pdf"
+
+
+@frozen(kw_only=True)
 class Document:
     """The readable content of a page; ``text`` is Markdown.
 
     ``flags`` are facts a reader should know (``hidden_text_removed``, ``metadata_only``, ...);
-    ``steps`` are the ways in which its content was looked for, in the order they were tried.
+    ``steps`` are the ways in which its content was looked for, in the order they were tried; ``files``
+    are documents of other types that the page links to, anywhere on it.
     """
 
     url: str
@@ -136,6 +149,7 @@ class Document:
     published: str | None = None
     flags: tuple[str, ...] = ()
     steps: tuple[ExtractionStep, ...] = ()
+    files: tuple[FileLink, ...] = ()
 
 
 @frozen(kw_only=True)

@@ -16,6 +16,7 @@ from attrs import define, evolve, frozen
 
 from ..errors import WebfetchError
 from ..models import Chunk, Document, FailedUrl, Freshness, SearchHit
+from ..providers import ExtractTraits
 from ..registry.manager import describe
 from ..runtime.calls import Handle
 from ..runtime.deadline import Deadline
@@ -25,6 +26,7 @@ from . import engines
 from .chunking import chunk
 from .engines import TRIES_PER_PAGE
 from .fusion import fuse
+from .onward import FILE_TYPES, FILES_PER_SEARCH, files_to_read, hit_of
 from .pages import PageLoader, PagePolicy
 from .ranking import passage_of
 from .request import SearchOptions
@@ -112,6 +114,8 @@ class Gathering:
         self._counts: dict[str, int] = {}  # before the filters: an engine is not to blame for those
         self._failures: dict[str, WebfetchError] = {}
         self._pages: dict[str, PageState] = {}
+        self._files: dict[str, tuple[float, SearchHit]] = {}  # found on pages, by canonical URL
+        self._files_read: dict[str, PageState] = {}
         self._hits: tuple[SearchHit, ...] = ()
         self._window = Window()
         self._network_answered = False
@@ -152,8 +156,8 @@ class Gathering:
         self._judge_engines()
         self._name_left_behind(pending)
         return Gathered(
-            hits=self._hits,
-            pages=self._pages,
+            hits=self._hits + tuple(state.hit for state in self._files_read.values()),
+            pages=self._pages | self._files_read,
             failures=self._failures,
             answered=bool(self._answers),
             pending_engines=pending,
@@ -178,7 +182,7 @@ class Gathering:
                 reason="it had not answered when the search went on",
                 elapsed_s=now - self._scope.started,
             )
-        for state in self._pages.values():
+        for state in (*self._pages.values(), *self._files_read.values()):
             if not state.settled:
                 self._scope.emit(
                     "call.left_behind",
@@ -211,10 +215,12 @@ class Gathering:
         self, key: str, value: tuple[Document, Sequence[Chunk]] | None, error: WebfetchError | None
     ) -> None:
         self._loading -= 1
-        state = self._pages[key]
+        state = self._files_read[key] if key in self._files_read else self._pages[key]
         if value is not None:
             state.document, state.chunks = value
             self._window.page_came(self._host.clock.monotonic())
+            if key not in self._files_read:
+                self._note_files(state.document)
         else:
             state.error = error or WebfetchError("no document")
         self._start_pages()
@@ -232,23 +238,59 @@ class Gathering:
     # ---- what is started ------------------------------------------------------------------------
 
     def _start_pages(self) -> None:
-        """Load the best hits not yet tried, while fewer good pages than wanted are there or under way."""
+        """Load the best hits not yet tried, while fewer good pages than wanted are there or under way;
+        behind them, the files that pages linked to."""
+        if self._start_hits():
+            self._start_files()
+
+    def _start_hits(self) -> bool:
+        """Whether no hit is waiting for its turn."""
         wanted = self._options.limit
         hoped_for = sum(1 for s in self._pages.values() if s.error is None)
         for hit in self._hits:
-            if (
-                hoped_for >= wanted
-                or len(self._pages) >= TRIES_PER_PAGE * wanted
-                or self._loading >= self._host.settings.fetch_workers
-            ):
-                return
+            if hoped_for >= wanted or len(self._pages) >= TRIES_PER_PAGE * wanted:
+                return True
             key = canonical(hit.url)
             if key in self._pages:
                 continue
+            if self._loading >= self._host.settings.fetch_workers:
+                return False
             self._pages[key] = PageState(hit, self._host.clock.monotonic())
-            self._loading += 1
+            self._start(key, hit)
             hoped_for += 1
-            self._host.tasks.spawn(partial(self._load, key, hit), "page")
+        return True
+
+    def _start(self, key: str, hit: SearchHit) -> None:
+        self._loading += 1
+        self._host.tasks.spawn(partial(self._load, key, hit), "page")
+
+    def _start_files(self) -> None:
+        """Load the files that have most to do with the query."""
+        waiting = [(score, key) for key, (score, _) in self._files.items() if key not in self._files_read]
+        for _, key in sorted(waiting, key=lambda pair: -pair[0]):
+            if len(self._files_read) >= FILES_PER_SEARCH:
+                return
+            if key in self._pages or self._loading >= self._host.settings.fetch_workers:
+                continue
+            hit = evolve(self._files[key][1], rank=len(self._hits) + len(self._files_read) + 1)
+            self._files_read[key] = PageState(hit, self._host.clock.monotonic())
+            self._start(key, hit)
+
+    def _types_beside_pages(self) -> tuple[str, ...]:
+        """Types of files that an extractor in use was made for."""
+        types: list[str] = []
+        for handle in self._host.handles("extract"):
+            traits = handle.entry.provider.traits
+            if isinstance(traits, ExtractTraits):
+                types += [t for t in traits.content_types if t in FILE_TYPES]
+        return tuple(types)
+
+    def _note_files(self, document: Document) -> None:
+        types = self._types_beside_pages() if document.files else ()
+        for score, link in files_to_read(self._options.query, document, types):
+            hit = hit_of(link, document.url, 0)
+            if link.url.startswith(("http://", "https://")) and engines.wanted((hit,), self._options):
+                self._files.setdefault(canonical(link.url), (score, hit))
 
     def _load(self, key: str, hit: SearchHit) -> None:
         """In a thread of its own, which outlives the search when the page is slow."""
@@ -305,7 +347,8 @@ class Gathering:
         """Whether nothing more is to come. Once most is there, the window is what ends the wait."""
         if self._awaits_any():
             return False
-        loading = any(not s.settled for s in self._pages.values())
+        under_way = (*self._pages.values(), *self._files_read.values())
+        loading = any(not state.settled for state in under_way)
         if self._most_arrived() and not self._awaits_best():
             self._window.most_came(self._host.clock.monotonic())
             return not loading

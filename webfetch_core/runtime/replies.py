@@ -14,7 +14,17 @@ from urllib.parse import urlsplit
 from attrs import evolve
 
 from ..errors import ContractViolation
-from ..models import Chunk, Document, Embeddings, ExtractionStep, Match, Page, SearchHit, SearchRequest
+from ..models import (
+    Chunk,
+    Document,
+    Embeddings,
+    ExtractionStep,
+    FileLink,
+    Match,
+    Page,
+    SearchHit,
+    SearchRequest,
+)
 
 MAX_URL_CHARS = 8_192
 MAX_TEXT_CHARS = 20_000
@@ -166,6 +176,7 @@ def check_page(value: Any) -> Page:
         status=int(value.status),
         elapsed_s=_number(value.elapsed_s),
         redirects=int(_number(value.redirects)),
+        flags=tuple(_told(x) for x in listed(value.flags, "flags", MAX_LINKS)),
     )
 
 
@@ -201,6 +212,11 @@ def check_document(value: Any) -> Document | None:
             )
             for step in listed(value.steps, "steps", MAX_METADATA)
             if isinstance(step, ExtractionStep)
+        ),
+        files=tuple(
+            FileLink(url=plain(link.url), text=_told(link.text), media_type=_told(link.media_type))
+            for link in listed(value.files, "files", MAX_LINKS)
+            if isinstance(link, FileLink) and isinstance(link.url, str)
         ),
     )
 

@@ -105,7 +105,7 @@ def test_single_glyphs_without_a_meaning_are_left_out(kit: Any) -> None:
 )
 def test_languages_are_no_gibberish_and_shifted_ones_are(text: str) -> None:
     assert not is_gibberish(letters_of(text)) and not is_gibberish(letters_of(text * 2))
-    for shift in (1, 2, 3, 5):
+    for shift in (1, 2, 3):
         shifted = "".join(_next(c, shift) for c in text.lower()) * 2
         assert is_gibberish(letters_of(shifted)), shift
 

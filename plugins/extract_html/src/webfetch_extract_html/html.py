@@ -13,6 +13,7 @@ from webfetch_core.api import Document, ExtractionStep, Page
 from . import charset, dom, invisible
 from .blocks import Block, tokens_of
 from .content import MODEL_FILE, Content, find_content
+from .files import file_links
 from .head import Head, read_head
 from .inline import link_of
 from .instructions import instruction_patterns, reads_like_instruction
@@ -173,6 +174,7 @@ class HtmlExtractor:
             published=head.published,
             flags=tuple(dict.fromkeys(found.flags)),
             steps=tuple(found.steps),
+            files=file_links(found.opened.prepared.root, found.opened.base),
         )
 
 
