@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from attrs import evolve, frozen
 
-from ..errors import BadResponse, PageError, ProviderError, WebfetchError
+from ..errors import BadResponse, PageError, ProviderError, Refused, WebfetchError
 from ..models import Document, FetchRequest, Freshness, Page
 from ..providers import FetchTraits
 from ..runtime.deadline import Deadline
@@ -73,8 +73,11 @@ class PageLoader:
         Raises:
             WebfetchError: why there is none.
         """
-        web = urlsplit(url).scheme in ("http", "https")
-        key = canonical(url)
+        try:
+            web = urlsplit(url).scheme in ("http", "https")
+            key = canonical(url)
+        except ValueError as exc:
+            raise Refused("the URL cannot be parsed") from exc
         cached = self._permitted(key) if web and not policy.force_fresh else None
         if web and not policy.force_fresh:
             self.tell_of_trouble(scope)
@@ -123,9 +126,12 @@ class PageLoader:
                 wait_s = exc.retry_after_s if isinstance(exc, ProviderError) else None
                 self._failures.remember(key, exc.kind, exc.message, at_most_s=wait_s)
             raise
+        if page.flags:
+            document = evolve(document, flags=tuple(dict.fromkeys((*document.flags, *page.flags))))
         if web and not self._host.closed:
             self._failures.forget(key)
-            if self._pages.put(
+            # Half a page is better than none now, but the next reader shall have another try.
+            if "truncated" not in page.flags and self._pages.put(
                 key,
                 document,
                 final_url=page.final_url,

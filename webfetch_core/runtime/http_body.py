@@ -23,6 +23,8 @@ _KEEP = 16  # pieces kept in case that a body turns out not to be encoded
 _GRACE_S = 3.0  # throughput is not judged before this
 
 Pieces = Iterable[bytes]
+CutOff = Callable[[], None]
+"""Called when encoded data ends before its own end."""
 
 
 class _Corrupt(Exception):
@@ -32,7 +34,7 @@ class _Corrupt(Exception):
 # ---- one decoder an encoding ---------------------------------------------------------------------
 
 
-def _inflate(pieces: Pieces, wbits: int) -> Iterator[bytes]:
+def _inflate(pieces: Pieces, wbits: int, cut_off: CutOff) -> Iterator[bytes]:
     """gzip (any number of members; what follows the last is ignored) or deflate."""
     engine = zlib.decompressobj(wbits)
     members = 0
@@ -57,16 +59,18 @@ def _inflate(pieces: Pieces, wbits: int) -> Iterator[bytes]:
                 yield out
             if not data and len(out) < PIECE:  # a full piece may have more behind it
                 break
+    if not engine.eof:
+        cut_off()
 
 
-def _gzip(pieces: Pieces) -> Iterator[bytes]:
-    return _inflate(pieces, 16 + zlib.MAX_WBITS)
+def _gzip(pieces: Pieces, cut_off: CutOff) -> Iterator[bytes]:
+    return _inflate(pieces, 16 + zlib.MAX_WBITS, cut_off)
 
 
-def _deflate(pieces: Pieces) -> Iterator[bytes]:
+def _deflate(pieces: Pieces, cut_off: CutOff) -> Iterator[bytes]:
     head, rest = _head(pieces, 2)
     wrapped = len(head) >= 2 and head[0] & 0x0F == 8 and int.from_bytes(head[:2], "big") % 31 == 0
-    return _inflate(rest, zlib.MAX_WBITS if wrapped else -zlib.MAX_WBITS)
+    return _inflate(rest, zlib.MAX_WBITS if wrapped else -zlib.MAX_WBITS, cut_off)
 
 
 def _brotli_engine() -> Any:
@@ -85,7 +89,7 @@ def _brotli_engine() -> Any:
     return None
 
 
-def _brotli(pieces: Pieces) -> Iterator[bytes]:
+def _brotli(pieces: Pieces, cut_off: CutOff) -> Iterator[bytes]:
     engine = _engines()["br"]()
     for piece in pieces:
         data = piece
@@ -101,9 +105,10 @@ def _brotli(pieces: Pieces) -> Iterator[bytes]:
                 return
             if not out and engine.can_accept_more_data():
                 break
+    cut_off()
 
 
-def _zstd(pieces: Pieces) -> Iterator[bytes]:
+def _zstd(pieces: Pieces, cut_off: CutOff) -> Iterator[bytes]:
     make = _engines()["zstd"]
     engine = make()
     for piece in pieces:
@@ -119,6 +124,8 @@ def _zstd(pieces: Pieces) -> Iterator[bytes]:
                 data = engine.unused_data if engine.eof else b""
                 if out:
                     yield out
+    if not engine.eof:
+        cut_off()
 
 
 def _zstd_engine() -> Any:
@@ -137,7 +144,7 @@ def _engines() -> dict[str, Any]:
 
 _MAGIC = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd"}
 _ALIASES = {"x-gzip": "gzip", "x-deflate": "deflate"}
-_DECODERS: dict[str, Callable[[Pieces], Iterator[bytes]]] = {
+_DECODERS: dict[str, Callable[[Pieces, CutOff], Iterator[bytes]]] = {
     "gzip": _gzip,
     "deflate": _deflate,
     "br": _brotli,
@@ -150,11 +157,16 @@ def accept_encoding() -> str:
     return ", ".join(["gzip", "deflate", *_engines()])
 
 
-def decoded(pieces: Pieces, content_encoding: str) -> Iterator[bytes]:
+def _nobody() -> None:
+    """Nobody wants to know."""
+
+
+def decoded(pieces: Pieces, content_encoding: str, cut_off: CutOff = _nobody) -> Iterator[bytes]:
     """Undo ``content_encoding`` (a header value), piece by piece.
 
     A body that is not in the encoding it claims is passed through as it is: servers and proxies
-    mislabel plain bodies.
+    mislabel plain bodies. Of one that ends before its own end the beginning is given, and ``cut_off``
+    is called.
 
     Raises:
         PageError: kind ``bad_encoding``: unknown here, stacked too high, or corrupt.
@@ -167,11 +179,11 @@ def decoded(pieces: Pieces, content_encoding: str) -> Iterator[bytes]:
     for name in reversed(names):
         if name not in ("gzip", "deflate") and name not in _engines():
             raise PageError(f"content encoding {name[:40]!r} cannot be decoded here", kind="bad_encoding")
-        out = _one(name, out)
+        out = _one(name, out, cut_off)
     return out
 
 
-def _one(name: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
+def _one(name: str, pieces: Iterator[bytes], cut_off: CutOff) -> Iterator[bytes]:
     head, rest = _head(pieces, 4)
     if not head:
         return
@@ -189,7 +201,7 @@ def _one(name: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
             yield piece
 
     try:
-        for out in _DECODERS[name](keeping()):
+        for out in _DECODERS[name](keeping(), cut_off):
             started = True
             kept.clear()
             yield out

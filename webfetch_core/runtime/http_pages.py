@@ -92,8 +92,8 @@ def fetch(
                 extract_cookies_to_jar(cookies, reply.request, reply.raw)  # type: ignore[no-untyped-call]
                 location = reply.headers.get("location", "")
                 if reply.status_code not in _REDIRECTS or not location:
-                    body = b"" if reply.status_code in _BODILESS else _body(reply, limits, deadline, now)
-                    return _page(url, target, reply, body, hop, now() - started)
+                    body, flags = _body(reply, limits, deadline, now)
+                    return _page(url, target, reply, body, flags, hop, now() - started)
             except WebfetchError:
                 raise
             except Exception as exc:
@@ -110,7 +110,11 @@ def fetch(
     raise PageError(f"more than {limits.max_redirects} redirects", kind="redirect_loop")
 
 
-def _body(reply: Any, limits: Limits, deadline: float, now: Callable[[], float]) -> bytes:
+def _body(
+    reply: Any, limits: Limits, deadline: float, now: Callable[[], float]
+) -> tuple[bytes, tuple[str, ...]]:
+    if reply.status_code in _BODILESS:
+        return b"", ()
     most = limits.max_bytes if limits.max_wire_bytes is None else limits.max_wire_bytes
     length = reply.headers.get("content-length", "")
     if length.isascii() and length.isdigit() and (len(length) > 18 or int(length) > most):
@@ -118,11 +122,23 @@ def _body(reply: Any, limits: Limits, deadline: float, now: Callable[[], float])
     pieces = paced(
         wire(reply), max_bytes=most, min_bytes_per_s=limits.min_bytes_per_s, deadline=deadline, now=now
     )
-    inflated = decoded(pieces, reply.headers.get("content-encoding", ""))
-    return gather(inflated, max_bytes=limits.max_bytes, deadline=deadline, now=now)
+    flags: list[str] = []
+    inflated = decoded(
+        pieces, reply.headers.get("content-encoding", ""), cut_off=lambda: flags.append("truncated")
+    )
+    body = gather(inflated, max_bytes=limits.max_bytes, deadline=deadline, now=now)
+    return body, tuple(flags[:1])
 
 
-def _page(url: str, target: CheckedTarget, reply: Any, body: bytes, hops: int, elapsed_s: float) -> Page:
+def _page(
+    url: str,
+    target: CheckedTarget,
+    reply: Any,
+    body: bytes,
+    flags: tuple[str, ...],
+    hops: int,
+    elapsed_s: float,
+) -> Page:
     headers = {name.lower(): value for name, value in reply.headers.items()}
     return Page(
         url=url,
@@ -132,6 +148,7 @@ def _page(url: str, target: CheckedTarget, reply: Any, body: bytes, hops: int, e
         content_type=headers.get("content-type", ""),
         body=body,
         redirects=hops,
+        flags=flags,
         elapsed_s=elapsed_s,
     )
 

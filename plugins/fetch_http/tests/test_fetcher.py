@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -193,3 +194,32 @@ def test_a_robots_that_hangs_costs_no_more_than_the_deadline(site: LoopbackSite,
     started = time.monotonic()
     assert kind_of(make(), site.url("/a"), purpose="search", within_s=0.3) in ("timeout", "refused")
     assert time.monotonic() - started < 0.6
+
+
+@pytest.mark.parametrize("purpose", ["user", "search"])
+@pytest.mark.parametrize(
+    "url", ["http://[::1", "http://[x]/", "http:///x", "http://t.example:port/", "file:///x", ""]
+)
+def test_what_is_no_url_is_refused_whoever_asks(make: Any, url: str, purpose: str) -> None:
+    assert kind_of(make(), url, purpose=purpose) == "refused"
+
+
+def test_a_page_that_is_cut_off_is_flagged(site: LoopbackSite, make: Any) -> None:
+    whole = gzip.compress((HTML + "<p>" + "".join(f"Reading {n * n}. " for n in range(5_000))).encode())
+    site.add("/cut", whole[: len(whole) // 2], headers={"Content-Encoding": "gzip"})
+    site.add("/whole", whole, headers={"Content-Encoding": "gzip"})
+    cut, full = fetch(make(), site.url("/cut")), fetch(make(), site.url("/whole"))
+    assert cut.flags == ("truncated",) and full.flags == ()
+    assert full.body.startswith(cut.body) and b"214 m" in cut.body and len(cut.body) < len(full.body)
+
+
+def test_a_teaser_is_a_page_with_a_flag(site: LoopbackSite, make: Any) -> None:
+    site.add("/p", f"{HTML}<div class=paywall>Subscribe to continue reading.</div>")
+    page = fetch(make(), site.url("/p"))
+    assert page.flags == ("paywalled",) and b"214 m" in page.body
+
+
+def test_a_refresh_header_is_read_as_a_location_is(site: LoopbackSite, make: Any) -> None:
+    target = site.url("/\u6c34").encode().decode("latin-1")
+    site.add("/a", "<p>moved</p>", headers={"Refresh": f"0; url={target}"}).add("/%E6%B0%B4", HTML)
+    assert b"214 m" in fetch(make(), site.url("/a")).body

@@ -167,9 +167,9 @@ def test_the_outline_sees_what_a_reader_sees() -> None:
 )
 def test_hostile_markup_takes_no_time(piece: str) -> None:
     html = (piece * (MAX_BYTES // len(piece.encode()))).encode()
-    started = time.perf_counter()
+    started = time.process_time()
     challenge(outline(html), {})
-    assert time.perf_counter() - started < 1.5
+    assert time.process_time() - started < 1.5
 
 
 def test_reading_stops_when_there_is_enough_text() -> None:

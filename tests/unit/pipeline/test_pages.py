@@ -83,6 +83,13 @@ def test_schemes_that_nobody_serves_are_refused(world: Any, url: str) -> None:
     assert one.fetched == []
 
 
+@pytest.mark.parametrize("url", ["http://[::1", "http://[x]/", "https://a.example:port/", "http://[v1.x]/"])
+def test_a_url_that_cannot_be_parsed_is_refused(world: Any, url: str) -> None:
+    one = world(pages={URL: TEXT})
+    assert kind_of(one.wf.fetch, url) in ("refused", "not_found")  # the last two by the fetcher
+    assert one.cache is None or list(one.cache.scan("pages")) == []
+
+
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), 1e12, True, "5"])
 def test_an_impossible_time_limit_is_a_bad_query(world: Any, seconds: Any) -> None:
     one = world(pages={URL: TEXT})
@@ -267,6 +274,20 @@ def test_failures_never_enter_the_page_cache(world: Any) -> None:
     one = world(pages={URL: Blocked("403")})
     kind_of(one.wf.fetch, URL)
     assert list(one.cache.scan("pages")) == []
+
+
+def test_what_the_fetcher_knows_of_a_page_is_told_with_its_document(world: Any) -> None:
+    page = Page(url=URL, final_url=URL, body=TEXT.encode(), content_type="text/html", flags=("paywalled",))
+    one = world(pages={URL: page})
+    assert one.wf.fetch(URL).flags == ("paywalled",) == one.wf.fetch(URL).flags
+    assert one.fetched == [URL]
+
+
+def test_half_a_page_is_handed_on_but_not_kept(world: Any) -> None:
+    page = Page(url=URL, final_url=URL, body=TEXT.encode(), content_type="text/html", flags=("truncated",))
+    one = world(pages={URL: page})
+    assert one.wf.fetch(URL).flags == ("truncated",) == one.wf.fetch(URL).flags
+    assert one.fetched == [URL, URL]
 
 
 # ---- vetoes ----

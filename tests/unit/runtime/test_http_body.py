@@ -130,6 +130,29 @@ def test_a_gzip_that_ends_early_gives_what_it_had() -> None:
     assert got and (b"a sentence that ends. " * 500).startswith(got)
 
 
+@pytest.mark.parametrize("encoding", ENCODERS)
+@pytest.mark.parametrize("size", [7, 100_000])
+def test_what_ends_before_its_end_says_so(encoding: str, size: int) -> None:
+    data = "".join(f"line {n * n} of the ledger\n" for n in range(20_000)).encode()
+    whole = ENCODERS[encoding](data)
+    name = encoding.split(", raw")[0]
+    heard: list[int] = []
+    for length in (len(whole), len(whole) * 2 // 3):
+        pieces = decoded(cut(whole[:length], size), name, cut_off=lambda: heard.append(1))
+        text = gather(pieces, max_bytes=10**9, deadline=NEVER, now=still)
+        assert data.startswith(text)
+        assert bool(heard) == (length < len(whole)) == (text != data)
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd"])
+def test_an_empty_or_a_plain_body_is_not_cut_off(encoding: str) -> None:
+    def cry() -> None:
+        raise AssertionError("nothing is missing")
+
+    for body in (b"", b"<p>plain text, mislabelled by a proxy</p>"):
+        assert b"".join(decoded(iter([body] if body else []), encoding, cut_off=cry)) == body
+
+
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd"])
 def test_a_bomb_stops_at_the_cap(encoding: str) -> None:
     bomb = ENCODERS[encoding](bytes(64 * 1024 * 1024))

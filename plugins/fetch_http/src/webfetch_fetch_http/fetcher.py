@@ -19,6 +19,7 @@ from webfetch_core.api import (
     PageError,
     ProviderError,
     RateLimited,
+    Refused,
     Unavailable,
     retry_after_s,
 )
@@ -26,6 +27,7 @@ from webfetch_core.api import (
 from .conditional import conditions, unchanged
 from .onward import onward
 from .outline import MAX_BYTES, Outline, outline
+from .paywall import is_paywalled
 from .politeness import Politeness
 from .robots import Robots
 from .settings import FetchHttpSettings
@@ -38,6 +40,9 @@ _ACCEPT = (
 )
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _EMPTY = Outline()
+_MAX_URL_CHARS = 8192
+_Judgement = tuple[str | None, ProviderError | None, tuple[str, ...]]
+"""Where a page sends its reader on, or why it is no content, and what else is to be known of it."""
 
 
 class HttpFetcher:
@@ -98,9 +103,9 @@ class HttpFetcher:
             elapsed_s += page.elapsed_s
             left -= page.redirects
             kind = sniff(page.body, page.content_type)
-            following, error = None, None
+            following, error, flags = None, None, page.flags
             if not unchanged(page, request):
-                following, error = self._judge(page, kind)
+                following, error, flags = self._judge(page, kind)
             if error is not None:
                 self._manners.rest(_host(page.final_url), error.retry_after_s)
                 raise error
@@ -110,6 +115,7 @@ class HttpFetcher:
                     url=request.url,
                     content_type=kind,
                     fetched_by="http",
+                    flags=flags,
                     elapsed_s=elapsed_s,
                     redirects=settings.max_redirects - left,
                 )
@@ -134,23 +140,36 @@ class HttpFetcher:
                 distance_s = max(distance_s, min(wished_s, settings.max_crawl_delay_s))
         self._manners.wait(host, distance_s, request.deadline)
 
-    def _judge(self, page: Page, kind: str) -> tuple[str | None, ProviderError | None]:
-        """Where the page sends its reader on, or why it is no content; (None, None) for a page to keep."""
+    def _judge(self, page: Page, kind: str) -> _Judgement:
         html = media_type(kind) in _HTML and len(page.body) <= MAX_BYTES
         seen = outline(page.body) if html else _EMPTY
         if error := _fault(page, seen, self._clock.time()):
-            return None, error
+            return None, error, page.flags
         if not html:
-            return None, None
-        following = onward(seen, page.final_url, page.headers.get("refresh", ""))
-        return following, hollow(seen, page.final_url) if following is None else None
+            return None, None, page.flags
+        if following := onward(seen, page.final_url, _as_utf8(page.headers.get("refresh", ""))):
+            return following, None, page.flags
+        flags = (*page.flags, "paywalled") if is_paywalled(seen) else page.flags
+        return None, hollow(seen, page.final_url), flags
 
 
 def _host(url: str) -> str:
+    """The host, whose manners are minded before the guard is asked: so nothing is asked of a host whose URL
+    the guard refuses by its form, or reads in another way than ``urlsplit``, which drops controls."""
+    if len(url) > _MAX_URL_CHARS or any(c <= " " or c == "\x7f" for c in url):
+        raise Refused("the URL has a blank or a control character, or is too long")
     try:
         return (urlsplit(url).hostname or "").rstrip(".")
-    except ValueError:
-        return ""
+    except ValueError as exc:
+        raise Refused("the URL cannot be parsed") from exc
+
+
+def _as_utf8(header: str) -> str:
+    """A header's value, which was read as Latin-1: servers that send more mean UTF-8."""
+    try:
+        return header.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return header
 
 
 def product_token(user_agent: str) -> str:

@@ -12,11 +12,13 @@ from collections.abc import Mapping
 from webfetch_core.api import Blocked, PageError, ProviderError
 
 from . import phrases
+from .gone import GONE
 from .outline import Outline
 
 _WALL_CHARS = 1_500
 _SOFT_404_CHARS = 600
 _LOGIN_CHARS = 800
+_BARE_CHARS = 400
 
 # Each line: all of these in the markup of a small page are the vendor's challenge.
 _CHALLENGES = (
@@ -61,7 +63,8 @@ def challenge(page: Outline, headers: Mapping[str, str]) -> ProviderError | None
     marked = any(all(mark in page.markup for mark in marks) for marks in _CHALLENGES)
     human = bool(phrases.HUMAN.search(_plain(page.text)))
     asked = human and page.chars < 800 and any(widget in page.markup for widget in _WIDGETS)
-    titled = (human or page.chars < 400) and bool(phrases.WALL_TITLE.match(_plain(page.title)))
+    named = (page.title, page.heading) if page.chars < _BARE_CHARS else (page.title,)
+    titled = (human or page.chars < _BARE_CHARS) and any(phrases.WALL_TITLE.match(_plain(n)) for n in named)
     if marked or asked or titled:
         return Blocked("a bot wall answered instead of the page")
     return None
@@ -71,25 +74,41 @@ def hollow(page: Outline, final_url: str) -> PageError | None:
     """Return the PageError of a page that is no content although its status is good."""
     if page.chars < _SOFT_404_CHARS and (_says_gone(page.title) or _says_gone(page.heading)):
         return PageError("the page says that it does not exist", kind="not_found")
-    titled = bool(phrases.LOGIN_TITLE.match(page.title) or phrases.LOGIN_TITLE.match(page.heading))
-    asked = bool(phrases.LOGIN_TEXT.search(page.text))
-    if page.chars < _LOGIN_CHARS and ((page.password and (titled or asked)) or (titled and asked)):
+    if page.chars < _LOGIN_CHARS and _asks_for_login(page):
         return PageError("the page asks for a login", kind="login")
-    if (
-        page.chars < _WALL_CHARS
-        and page.controls
-        and phrases.CONSENT_TITLE.match(_plain(page.heading or page.title))
-    ):
+    if page.chars < _WALL_CHARS and (page.controls or page.chars < 200) and _asks_for_consent(page):
         return PageError("the page asks for consent before it shows anything", kind="consent")
     if page.chars < _WALL_CHARS and re.match(r"https?://consent\.[^/]+/", final_url):
         return PageError("the page asks for consent before it shows anything", kind="consent")
     return None
 
 
+def _asks_for_login(page: Outline) -> bool:
+    named = any(
+        phrases.LOGIN_TITLE.match(part) for text in (page.title, page.heading) for part in _parts(text)
+    )
+    text = _plain(page.text)
+    asked = bool(phrases.LOGIN_TEXT.search(text))
+    if page.password:
+        return named or asked
+    return (named and asked) or (page.chars < _BARE_CHARS and bool(phrases.LOGIN_TO_READ.search(text)))
+
+
+def _asks_for_consent(page: Outline) -> bool:
+    named = [_plain(text) for text in (page.heading or page.title, page.title) if text]
+    if any(phrases.CONSENT_TITLE.match(name) for name in named):
+        return True
+    asks = bool(phrases.ACCEPT.search(page.text))
+    return asks and any(phrases.PRIVACY_TITLE.match(name) for name in named)
+
+
 def _says_gone(text: str) -> bool:
     """Whether a title or heading, or one part of it, is nothing but such a message."""
-    parts = [text, *_SEPARATORS.split(text)] if text else []
-    return any(phrases.GONE.match(_plain(part)) for part in parts)
+    return any(GONE.match(_plain(part)) for part in _parts(text))
+
+
+def _parts(text: str) -> list[str]:
+    return [text, *_SEPARATORS.split(text)] if text else []
 
 
 def _plain(text: str) -> str:
