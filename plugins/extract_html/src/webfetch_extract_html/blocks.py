@@ -164,6 +164,8 @@ class _Segmenter:
 
     def _enter(self, element: Any) -> None:
         tag = element.tag
+        if tag in ("dt", "dd") and self.frames and self.frames[-1][0] is _unclosed(element):
+            self.frames.pop()
         if tag in _LISTS:
             self.lists.append(_list_of(element))
         elif tag == "li":
@@ -258,6 +260,16 @@ def _skips(element: Any) -> bool:
         text = " ".join(element.itertext())
         return len(text) < _SHORTEST_NOSCRIPT or "<" in text
     return tag in SKIPPED or is_mark(element)
+
+
+def _unclosed(element: Any) -> Any | None:
+    """The definition that should have ended where another term or definition of its list begins."""
+    for ancestor in element.iterancestors():
+        if ancestor.tag in ("dl", "table", "li"):
+            return None
+        if ancestor.tag == "dd":
+            return ancestor
+    return None
 
 
 def _is_program(text: str) -> bool:

@@ -8,6 +8,7 @@ from .hiding import are_close, declarations, text_colour
 from .stylesheet import DOUBTFUL, HIDDEN, SEEN
 
 _WHITE = "#ffffff"
+_NO_COLOURS = frozenset({"inherit", "initial", "unset", "revert", "currentcolor", "auto"})
 _GROUNDS = ("background", "background-color", "background-image")
 
 
@@ -25,7 +26,7 @@ class Grounds:
         if any(name in style for name in _GROUNDS):
             return SEEN
         colour = text_colour(style) or text_colour({"color": (element.get("color") or "").lower()})
-        if not colour.startswith("#"):
+        if not colour or colour in _NO_COLOURS:
             return SEEN
         for ancestor in element.iterancestors():
             ground = declarations(ancestor.get("style") or "")

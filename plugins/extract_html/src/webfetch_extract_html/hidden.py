@@ -115,9 +115,9 @@ class _Page:
             return HIDDEN
         if not attributes:
             return DOUBTFUL if tag in ("details", "noscript") else by_rule
-        if "popover" in attributes or (
-            "hidden" in attributes and attributes["hidden"].lower() != "until-found"
-        ):
+        if "hidden" in attributes:
+            return DOUBTFUL if attributes["hidden"].lower() == "until-found" else HIDDEN
+        if "popover" in attributes:
             return HIDDEN
         if attributes.get("aria-hidden", "").lower() == "true":
             return DOUBTFUL if _has_words(element, _ICON_WORDS) else HIDDEN

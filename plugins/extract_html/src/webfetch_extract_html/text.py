@@ -1,4 +1,4 @@
-"""The extractor of text that is not a web page: plain text, Markdown, JSON, XML, feeds and tables of values."""
+"""The extractor of text that is not a web page: plain text, Markdown, JSON, XML, feeds and CSV."""
 
 from __future__ import annotations
 
