@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from attrs import evolve
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from webfetch_extract_html.classifier import classify, cut, features, model
 from webfetch_extract_html.classifier.layout import lay_out
@@ -97,6 +97,7 @@ def test_names_reach_from_the_block_upwards_and_headings_downwards():
     assert list(note[2]) == ["h:big", "h:sale"] == list(heading[2])
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.sampled_from(["<div class=a>", "</div>", "<p>word and word", "<nav>", "</nav>", "<li>x y"]),
@@ -149,6 +150,7 @@ def test_repeats_are_counted_among_siblings_of_one_kind():
 chances = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 400)), min_size=1, max_size=12)
 
 
+@settings(deadline=None)
 @given(chances)
 def test_the_threshold_is_that_of_the_best_prefix(blocks):
     p, words = np.array([b[0] for b in blocks]), np.array([float(b[1]) for b in blocks])
@@ -164,6 +166,7 @@ def test_the_threshold_is_that_of_the_best_prefix(blocks):
     assert 0 <= expected <= 1 + 1e-9
 
 
+@settings(deadline=None)
 @given(chances)
 def test_sure_blocks_are_kept_and_unlikely_ones_not(blocks):
     p, words = np.array([b[0] for b in blocks]), np.array([float(b[1]) for b in blocks])

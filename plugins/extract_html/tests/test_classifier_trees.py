@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from attrs import evolve
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from webfetch_extract_html.classifier.assembly import Leaf, Split, assemble
 
@@ -21,6 +21,7 @@ def by_hand(node: Split | Leaf, row: np.ndarray) -> float:
     return node.value
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 1), trees), min_size=1, max_size=4),
     st.lists(st.lists(numbers, min_size=COLUMNS, max_size=COLUMNS), min_size=1, max_size=9),
@@ -33,6 +34,7 @@ def test_all_trees_at_once_say_what_each_says_alone(forest, rows):
             assert found[output] == pytest.approx(sum(by_hand(t, row) for o, t in forest if o == output))
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.just(0), trees), min_size=1, max_size=4))
 def test_what_is_assembled_is_sound(forest):
     assert assemble(forest, COLUMNS).fault() == ""

@@ -170,7 +170,8 @@ def _overlap(blocks: Sequence[Block], text: str) -> Floats:
     known = set(tokens_of(text))
     if not known:
         return np.zeros(len(blocks))
-    return np.array([sum(t in known for t in block.tokens) / max(1, len(block.tokens)) for block in blocks])
+    has = known.__contains__
+    return np.array([sum(map(has, block.tokens)) / max(1, len(block.tokens)) for block in blocks])
 
 
 def _place_in_tree(columns: Columns, blocks: Sequence[Block], layout: Layout) -> None:

@@ -66,6 +66,7 @@ _KIND_OF_ROLE = {
 _TAG_BITS = {tag: 1 << ANCESTORS.index(kind) for tag, kind in _KIND_OF_TAG.items()}
 _ROLE_BITS = {role: 1 << ANCESTORS.index(kind) for role, kind in _KIND_OF_ROLE.items()}
 _FAR = -1_000
+_NAMELESS: tuple[int, tuple[str, ...]] = (0, ())
 
 
 @frozen(kw_only=True)
@@ -114,18 +115,13 @@ def lay_out(root: Any, blocks: Sequence[Block]) -> Layout:
         index[element] = here
         tag = element.tag
         level, kind, line = (depth[above] + 1, kinds[above], row[above]) if above >= 0 else (0, 0, 0)
-        kind |= _TAG_BITS.get(tag, 0)
-        label = ""
-        own: tuple[str, ...] = ()
-        bits = 0
-        if attributes := element.attrib:
-            get = attributes.get
-            label = get("class", "")
-            name = get("id", "")
-            if label or name:
-                bits, own = names_of(f"{label} {name}" if name else label)
-            if role := get("role"):
-                kind |= _ROLE_BITS.get(role, 0)
+        if tag in _TAG_BITS:
+            kind |= _TAG_BITS[tag]
+        get = element.get
+        label, name, role = get("class", ""), get("id"), get("role")
+        bits, own = names_of(f"{label} {name}" if name else label) if label or name else _NAMELESS
+        if role:
+            kind |= _ROLE_BITS.get(role, 0)
         if bits:
             line = len(rows)
             rows.append(rows[row[above] if above >= 0 else 0].copy())

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 _ROWS = 256
 """Rows evaluated together: what they touch stays in the processor's cache."""
+_SHALLOW = 5
+"""Levels that all ways are walked down before the ended ones are sorted out."""
 
 
 @frozen(kw_only=True, eq=False)
@@ -57,29 +59,42 @@ class Trees:
 
     def sums(self, rows: NDArray[np.float32], outputs: int = 1) -> NDArray[np.float64]:
         """The sum of the trees' values per row and output: ``[rows, outputs]``."""
-        bins = self._bins(rows)
         found = np.empty((len(rows), outputs))
         for start in range(0, len(rows), _ROWS):
-            found[start : start + _ROWS] = self._walk(bins[start : start + _ROWS], outputs)
+            bins = self._bins(rows[start : start + _ROWS])
+            found[start : start + _ROWS] = self._walk(bins, outputs)
         return found
 
     def _bins(self, rows: NDArray[np.float32]) -> NDArray[np.uint8]:
-        bins = np.zeros(rows.shape, dtype=np.uint8)
+        """The bins, one row per column: ``[columns, rows]``."""
+        values = np.ascontiguousarray(rows.T)
+        bins = np.zeros(values.shape, dtype=np.uint8)
+        bounds = self.edge_start.tolist()
         for column in range(self.columns):
-            begin, end = self.edge_start[column], self.edge_start[column + 1]
+            begin, end = bounds[column], bounds[column + 1]
             if begin < end:
-                bins[:, column] = np.searchsorted(self.edges[begin:end], rows[:, column], side="left")
+                bins[column] = self.edges[begin:end].searchsorted(values[column], side="left")
         return bins
 
     def _walk(self, bins: NDArray[np.uint8], outputs: int) -> NDArray[np.float64]:
-        count, width = bins.shape
+        count = bins.shape[1]
+        trees = len(self.roots)
         flat = bins.ravel()
-        offset = (np.arange(count, dtype=np.int32) * width)[:, None]
-        node = np.broadcast_to(self.roots, (count, len(self.roots)))
-        for _ in range(self.depth):
-            seen = flat.take(self.column.take(node) + offset)
+        node = np.tile(self.roots, count)
+        row = np.repeat(np.arange(count, dtype=np.int32), trees)
+        place = self.column.astype(np.int32) * count
+        leaf = self.child[0::2] == np.arange(len(self.column))
+        ends = node
+        walking = np.arange(len(node))
+        for level in range(1, self.depth + 1):
+            seen = flat.take(place.take(node) + row)
             node = self.child.take(2 * node + (seen > self.cut.take(node)))
-        values = self.value.take(node).astype(np.float64)
+            if level == self.depth or (level >= _SHALLOW and level % 2):
+                # Most ways are short: those that have ended are not walked on.
+                ends[walking] = node
+                going = ~leaf.take(node)
+                walking, node, row = walking[going], node[going], row[going]
+        values = self.value.take(ends).astype(np.float64).reshape(count, trees)
         found = np.zeros((count, outputs))
         for each in range(outputs):
             found[:, each] = values[:, self.output == each].sum(axis=1)
