@@ -15,6 +15,7 @@ _TAG = re.compile(r"<\s*/?\s*[a-z][\w-]*(?:\s[^<>]*)?/?>", re.I)
 _ESCAPED_TAG = re.compile(r"&(?:amp;)?lt;\s*/?\s*[a-z][\w-]*", re.I)
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]{2,20});", re.I)
 _SENTENCE = re.compile(r"\w+(?:[^\w<>{}\[\]=]+\w+){6,}")
+_SENTENCE_END = re.compile(r"(\n\n+|(?<=[.!?…。！？])\s+)")
 _PROGRAM = re.compile(
     r"function\s*\(|=>|\bvar \w+\s*=|\bconst \w+\s*=|\breturn\b.*;|\{\{|\}\}|/\*|@media|[.#][\w-]+\s*\{|"
     r"\bimport\b.*\bfrom\b|<svg|\bquery \w+\s*[({]|\bfragment \w+ on\b|!important|\bwindow\.|\bdocument\."
@@ -36,8 +37,8 @@ def as_text(value: str) -> str:
     elif _ENTITY.search(value):
         value = html.unescape(value)
     if reads_like_instruction(value):
-        kept = [part for part in re.split(r"\n\n+", value) if not reads_like_instruction(part)]
-        value = "\n\n".join(kept)
+        pieces = _SENTENCE_END.split(value)
+        value = "".join(piece for piece in pieces if not piece.strip() or not reads_like_instruction(piece))
     return re.sub(r"[ \t\xa0]+", " ", value).strip() if "```" not in value else value.strip()
 
 

@@ -211,7 +211,7 @@ def _labelled(node: dict[str, Any]) -> Iterator[str]:
 def _without_empty_titles(parts: list[str]) -> str:
     kept = [
         part
-        for part, following in zip(parts, [*parts[1:], "## "], strict=True)
+        for part, following in zip(parts, [*parts[1:], "## "], strict=False)
         if not (part.startswith("## ") and following.startswith("## "))
     ]
     return "\n\n".join(kept)
