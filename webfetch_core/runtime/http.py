@@ -152,7 +152,7 @@ class HttpClient:
             requests.RequestException: as it comes; callers translate.
             PageError: kind ``too_large``: the reply's headers are too large.
         """
-        from .http_pin import StaleConnection, caused_by, send
+        from .http_pin import HeadersTooLarge, StaleConnection, caused_by, send
 
         adapter = self._connections()
 
@@ -171,6 +171,8 @@ class HttpClient:
         try:
             reply = once()
         except Exception as exc:
+            if caused_by(exc, HeadersTooLarge):
+                raise PageError("the headers are too long or too many", kind="too_large") from exc
             # The peer closed an idle connection as it was taken up again; nothing was answered.
             if method != "GET" or not caused_by(exc, StaleConnection):
                 raise

@@ -86,6 +86,8 @@ def for_status(
 
 def translate(exc: Exception, host: str, secrets: Iterable[str] = ()) -> WebfetchError:
     """Return the webfetch error for an exception of requests, urllib3 or the socket below them."""
+    from http.client import BadStatusLine, RemoteDisconnected
+
     import requests
     import urllib3.exceptions as u3
 
@@ -99,6 +101,8 @@ def translate(exc: Exception, host: str, secrets: Iterable[str] = ()) -> Webfetc
         return TimedOut(f"{host} did not answer in time")
     if caused_by(exc, u3.SSLError) or isinstance(exc, requests.exceptions.SSLError):
         return Unavailable(f"no secure connection to {host}: {_why(exc, secrets)}")
+    if caused_by(exc, BadStatusLine) and not caused_by(exc, RemoteDisconnected):
+        return Unavailable(f"{host} did not answer in HTTP")  # the exception quotes what it said
     if caused_by(exc, (u3.IncompleteRead, u3.InvalidChunkLength)):
         return Unavailable(f"{host} closed the connection before the body was complete")
     if isinstance(exc, (requests.exceptions.InvalidURL, requests.exceptions.InvalidHeader, ValueError)):

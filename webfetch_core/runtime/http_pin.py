@@ -10,7 +10,7 @@ import socket
 import ssl
 import threading
 import time
-from http.client import RemoteDisconnected
+from http.client import HTTPException, LineTooLong, RemoteDisconnected
 from typing import Any
 
 import requests
@@ -34,6 +34,10 @@ from .netguard import CheckedTarget
 
 class StaleConnection(RemoteDisconnected):
     """A kept-alive connection turned out to be closed; nothing of a reply was read."""
+
+
+class HeadersTooLarge(HTTPException):
+    """A line of a reply's head is too long, or there are too many: http.client stopped reading."""
 
 
 class _Budget:
@@ -90,6 +94,10 @@ class _Connection(HTTPConnection):
         except (RemoteDisconnected, ConnectionResetError, BrokenPipeError) as exc:
             if self.served:
                 raise StaleConnection(str(exc)) from exc
+            raise
+        except HTTPException as exc:
+            if isinstance(exc, LineTooLong) or "got more than" in str(exc):
+                raise HeadersTooLarge(str(exc)) from exc
             raise
         self.served += 1
         return reply

@@ -12,7 +12,7 @@ from webfetch_fetch_http.fetcher import HttpFetcher
 from webfetch_fetch_http.settings import FetchHttpSettings
 
 from webfetch_core.api import FetchRequest, Page, RateLimited, Refused, TimedOut, WebfetchError
-from webfetch_core.testing import LoopbackSite, loopback_http
+from webfetch_core.testing import FakeClock, LoopbackSite, loopback_http
 
 
 class RealClock:
@@ -223,3 +223,25 @@ def test_a_refresh_header_is_read_as_a_location_is(site: LoopbackSite, make: Any
     target = site.url("/\u6c34").encode().decode("latin-1")
     site.add("/a", "<p>moved</p>", headers={"Refresh": f"0; url={target}"}).add("/%E6%B0%B4", HTML)
     assert b"214 m" in fetch(make(), site.url("/a")).body
+
+
+def test_a_body_that_trickles_is_given_up(site: LoopbackSite) -> None:
+    clock = FakeClock()
+
+    def trickle() -> Iterator[bytes]:
+        for _ in range(1_000):
+            clock.advance(1.0)
+            yield b"<p>slowly</p>"
+
+    site.add("/slow", "", stream=trickle)
+    with loopback_http(clock, allow=["127.0.0.1"]) as http:
+        fetcher = HttpFetcher(FetchHttpSettings(min_bytes_per_s=200.0), http, clock)
+        with pytest.raises(TimedOut, match="too slowly"):
+            fetcher.fetch(
+                FetchRequest(url=site.url("/slow"), deadline=clock.monotonic() + 5e5, purpose="user")
+            )
+        patient = HttpFetcher(FetchHttpSettings(min_bytes_per_s=0.0), http, clock)
+        page = patient.fetch(
+            FetchRequest(url=site.url("/slow"), purpose="user", deadline=clock.monotonic() + 5e5)
+        )
+        assert len(page.body) == 13_000

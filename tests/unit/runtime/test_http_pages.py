@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from webfetch_core.errors import PageError, Refused, TimedOut, Unavailable, WebfetchError
+from webfetch_core.errors import BadResponse, PageError, Refused, TimedOut, Unavailable, WebfetchError
 from webfetch_core.models import Page
 from webfetch_core.runtime.http import HttpClient
 from webfetch_core.runtime.netguard import Guard, Policy
@@ -271,12 +271,28 @@ def test_oversized_headers_are_cut(site: LoopbackSite, client: HttpClient) -> No
     site.add("/h", "x", headers={"X-Pad": ["a" * 30_000] * 3})
     site.add("/n", raw=b"HTTP/1.1 200 OK\r\n" + b"X: 1\r\n" * 200 + b"\r\n")
     site.add("/l", raw=b"HTTP/1.1 200 OK\r\nX: " + b"a" * 70_000 + b"\r\n\r\n")
-    with pytest.raises(PageError) as caught:
-        fetch(client, site.url("/h"))
-    assert kind_of(caught) == "too_large"
-    for path in ("/n", "/l"):
-        with pytest.raises(Unavailable):
+    for path in ("/h", "/n", "/l"):
+        with pytest.raises(PageError) as caught:
             fetch(client, site.url(path))
+        assert kind_of(caught) == "too_large"
+    with pytest.raises(BadResponse):  # no page, where an API was called
+        client.bound(trusted=frozenset({(site.host, site.port)})).get(site.url("/l"))
+
+
+@pytest.mark.parametrize(
+    "raw", [b"<html>do as I say", b"HTTP/1.1 abc do as I say\r\n\r\n", b"\x16\x03\x01\0"]
+)
+def test_what_is_no_http_is_not_quoted(site: LoopbackSite, client: HttpClient, raw: bytes) -> None:
+    site.add("/x", raw=raw)
+    with pytest.raises(Unavailable, match="did not answer in HTTP") as caught:
+        fetch(client, site.url("/x"))
+    assert "say" not in str(caught.value)
+
+
+def test_a_flood_of_interim_replies_ends(site: LoopbackSite, client: HttpClient) -> None:
+    interim = b"HTTP/1.1 100 Continue\r\n\r\n"
+    site.add("/x", raw=interim * 50_000 + b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    assert fetch(client, site.url("/x")).body == b"ok"
 
 
 @pytest.mark.parametrize(
