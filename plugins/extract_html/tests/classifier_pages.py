@@ -21,14 +21,15 @@ ARTICLE = (
 )
 THREAD = (
     "<html><head><title>Pump does not start - Boat forum</title><meta name=generator content='Discourse'>"
-    "</head><body><div class='topic-list'>"
+    "</head><body><header class='site-header'><a href=/>All forums</a> <a href=/login>Log in</a></header>"
+    "<div class='topic-list'>"
     + "".join(
         f"<div class='post topic-body'><a class='username' href=/u/{n}>sailor{n}</a><div class='cooked'><p>"
         f"Answer number {n}: check the fuse first, then the float switch, then the hose. {PROSE}</p></div>"
         "<button class='reply'>Reply</button></div>"
         for n in range(6)
     )
-    + "</div></body></html>"
+    + "</div><footer class='footer'>Terms of use. All rights reserved.</footer></body></html>"
 )
 
 
