@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from socket import getaddrinfo
 from tempfile import mkdtemp
 from typing import Any, TypeVar
 
@@ -122,6 +123,7 @@ def loopback_http(
     trusted: Iterable[tuple[str, int]] = (),
     allow: Iterable[str] = (),
     secrets: Iterable[str] = (),
+    resolve: Callable[..., Sequence[tuple[Any, ...]]] | None = None,
 ) -> Iterator[Http]:
     """The real client behind the real guard, closed at the end.
 
@@ -129,13 +131,15 @@ def loopback_http(
         trusted: (host, port) pairs, as of base URLs in a plugin's settings.
         allow: private hosts that pages may come from (``net.allow_hosts``).
         secrets: what must never show in an error.
+        resolve: stands in for ``socket.getaddrinfo``: names that lead where a test wants them.
     """
     from .. import __version__
     from ..runtime.http import HttpClient
     from ..runtime.netguard import Guard, Policy
     from ..settings import NetSettings
 
-    client = HttpClient(Guard(Policy(allow_hosts=tuple(allow))), clock, NetSettings(), __version__)
+    guard = Guard(Policy(allow_hosts=tuple(allow)), resolve=resolve or getaddrinfo)
+    client = HttpClient(guard, clock, NetSettings(), __version__)
     hidden = tuple(secrets)
     try:
         yield client.bound(trusted=frozenset(trusted), secrets=lambda: hidden)

@@ -9,13 +9,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from attrs import evolve
 from webfetch_fetch_browser.fetcher import BrowserFetcher
 from webfetch_fetch_browser.settings import FetchBrowserSettings
 
 from webfetch_core import Settings, Webfetch
 from webfetch_core.api import FetchRequest, Page, Refused, WebfetchError, hookimpl
-from webfetch_core.runtime.deadline import SystemClock
-from webfetch_core.settings import NetSettings
 from webfetch_core.testing import FakeContext, LoopbackSite, loopback_http
 
 TEXT = f"<p>{'The keeper lights the lamp at dusk. ' * 12}</p>"
@@ -179,9 +178,6 @@ def test_names_are_resolved_by_the_guard_alone(
     chromium: str, environ: dict[str, str], site: LoopbackSite
 ) -> None:
     """A name that only the guard's own resolver knows, and that the next look-up would lead elsewhere."""
-    from webfetch_core.runtime.http import HttpClient
-    from webfetch_core.runtime.netguard import Guard, Policy
-
     asked: list[str] = []
 
     def resolve(host: str, port: int, *_: Any) -> list[Any]:
@@ -189,20 +185,17 @@ def test_names_are_resolved_by_the_guard_alone(
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
 
     site.add("/named", TEXT)
-    guard = Guard(Policy(allow_hosts=(f"tarn.example:{site.port}",)), resolve=resolve)
-    client = HttpClient(guard, SystemClock(), NetSettings(), "0")
-    fetcher = BrowserFetcher(
-        FetchBrowserSettings(), client.bound(), SystemClock(), environ, FakeContext("fetch_browser").log
-    )
-    try:
-        page = render(fetcher, f"http://tarn.example:{site.port}/named")
-        assert b"The keeper" in page.body and set(asked) == {"tarn.example"}
-        assert site.requests[-1].headers["host"] == f"tarn.example:{site.port}"
-        with pytest.raises(WebfetchError):
-            render(fetcher, f"http://other.example:{site.port}/named")
-    finally:
-        fetcher.close()
-        client.close()
+    context = FakeContext("fetch_browser")
+    with loopback_http(context.clock, allow=[f"tarn.example:{site.port}"], resolve=resolve) as http:
+        fetcher = BrowserFetcher(FetchBrowserSettings(), http, context.clock, environ, context.log)
+        try:
+            page = render(fetcher, f"http://tarn.example:{site.port}/named")
+            assert b"The keeper" in page.body and set(asked) == {"tarn.example"}
+            assert site.requests[-1].headers["host"] == f"tarn.example:{site.port}"
+            with pytest.raises(WebfetchError):
+                render(fetcher, f"http://other.example:{site.port}/named")
+        finally:
+            fetcher.close()
 
 
 class Forbids:
@@ -220,7 +213,9 @@ def test_vetoes_see_whole_addresses_on_every_hop(
     site.redirect("/hop", "/members/list").add("/js", "<script>location.href='/members/list'</script>")
     site.add("/part", f"{TEXT}<script>fetch('/members/list')</script><iframe src='/members/list'></iframe>")
     settings = Settings(
-        net=NetSettings(allow_hosts=(f"127.0.0.1:{site.port}",)), fetch=("browser",), extract_workers=0
+        net=evolve(Settings().net, allow_hosts=(f"127.0.0.1:{site.port}",)),
+        fetch=("browser",),
+        extract_workers=0,
     )
     with Webfetch(settings, plugins=[Forbids()], environ=environ) as host:
         for path in ("/members/list", "/hop", "/js"):
@@ -232,7 +227,7 @@ def test_vetoes_see_whole_addresses_on_every_hop(
 
 
 def test_no_other_program_can_use_the_way_out(chromium: str, site: LoopbackSite) -> None:
-    with loopback_http(SystemClock(), allow=["127.0.0.1"]) as http, http.guard_proxy() as lease:
+    with loopback_http(FakeContext().clock, allow=["127.0.0.1"]) as http, http.guard_proxy() as lease:
         port = int(lease.address.server.rpartition(":")[2])
         with socket.create_connection(("127.0.0.1", port), timeout=3) as sock:
             sock.sendall(f"GET {site.url('/')} HTTP/1.1\r\nHost: 127.0.0.1:{site.port}\r\n\r\n".encode())
