@@ -249,7 +249,7 @@ def _adds(description: str, body: str) -> bool:
     if any(word not in known and any(map(str.isdigit, word)) for word in words):
         return True
     longer = {word for word in words if len(word) > _SHORT_WORD}
-    if 2 * sum(len(word) > _SHORT_WORD for word in words) < len(words):
+    if 5 * sum(len(word) > _SHORT_WORD for word in words) < len(words):
         return not _occurs(words, others)
     return len(longer - known) >= _NEW_SHARE * len(longer)
 
