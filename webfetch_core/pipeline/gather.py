@@ -350,7 +350,8 @@ class Gathering:
         under_way = (*self._pages.values(), *self._files_read.values())
         loading = any(not state.settled for state in under_way)
         if self._most_arrived() and not self._awaits_best():
-            self._window.most_came(self._host.clock.monotonic())
+            if all(state.settled for state in self._files_read.values()):
+                self._window.most_came(self._host.clock.monotonic())
             return not loading
         return not loading and not self._more_to_try()
 

@@ -78,7 +78,7 @@ def extract_by(
         try:
             document = caller.call(
                 handle,
-                partial(_extract, page, min(handle.entry.provider.timeout_s, deadline.remaining())),
+                partial(_extract, page, handle.entry.provider.timeout_s, deadline),
                 scope=scope,
                 deadline=deadline,
                 target=page.url,
@@ -97,9 +97,13 @@ def extract_by(
     return None
 
 
-def _extract(page: Page, seconds: float, extractor: Any) -> Document | None:
+def _extract(page: Page, timeout_s: float, deadline: Deadline, extractor: Any) -> Document | None:
+    """In the call, so that the time that building the extractor took is not given to it again."""
     within = getattr(extractor, "extract_within", None)
-    found: Document | None = within(page, seconds) if callable(within) else extractor.extract(page)
+    if not callable(within):
+        document: Document | None = extractor.extract(page)
+        return document
+    found: Document | None = within(page, max(min(timeout_s, deadline.remaining()), 0.0))
     return found
 
 

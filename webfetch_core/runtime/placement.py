@@ -49,7 +49,7 @@ def extract_placed(
         left = deadline.remaining()
         if left <= 0:
             raise TimedOut("no time was left to extract it")
-        future = workers.submit(page, left)
+        future = workers.submit(page, left, until=deadline.at)
         try:
             document = future.result(timeout=left + 0.1)
         except TimeoutError:  # it may be the page's own time, or all of it spent in the queue

@@ -19,7 +19,7 @@ import traceback
 from collections.abc import Callable
 from typing import IO, Any
 
-from ..errors import WebfetchError
+from ..errors import TimedOut, WebfetchError
 from ..models import Document, Page
 from ..wire import to_plain
 from .frames import BadFrame, read_frame, write_frame
@@ -124,6 +124,10 @@ def _answer(extract: Extract, header: dict[str, Any], body: bytes) -> dict[str, 
     except MemoryError:
         # The heap may be in pieces: this page is answered, the next one gets a fresh process.
         return {"error": {"type": "MemoryError", "kind": "", "message": "out of memory"}, "last": True}
+    except TimedOut as error:
+        # The call that was left behind still runs in its thread, perhaps with a lock: nothing ends it but
+        # the end of its process.
+        return {"error": describe(error), "last": True}
     except BaseException as error:
         return {"error": describe(error)}
 

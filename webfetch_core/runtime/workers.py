@@ -7,6 +7,7 @@ floods the pipe costs that process only; the next page gets a new one.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import queue
 import re
@@ -18,7 +19,7 @@ from typing import Any
 from attrs import Factory, asdict, field, frozen
 from attrs.validators import gt
 
-from ..errors import Cancelled, WebfetchError
+from ..errors import Cancelled, TimedOut, WebfetchError
 from ..models import Document, Page
 from ..providers import Clock
 from .worker_process import CLOSE_S, WorkerProcess
@@ -47,6 +48,7 @@ class WorkerSpec:
 class _Job:
     page: Page
     timeout_s: float = field(validator=gt(0))
+    until: float = math.inf
     future: Future[Document | None] = Factory(Future)
 
 
@@ -86,15 +88,16 @@ class ExtractionWorkers:
         with self._lock:
             return tuple(self._children)
 
-    def submit(self, page: Page, timeout_s: float) -> Future[Document | None]:
+    def submit(self, page: Page, timeout_s: float, *, until: float = math.inf) -> Future[Document | None]:
         """Extract ``page`` in a worker.
 
         ``timeout_s`` counts from the moment a worker takes the page; until then the future can be
-        cancelled. The future ends with the document, None (nothing in it), or an error: TimedOut; what
-        the extractor raised, if it is of webfetch's kinds; ProviderError for anything else (another
-        exception, a crash, a reply over 32 MB or none of ours); Cancelled after ``close()``.
+        cancelled. ``until`` is an instant of the clock that it may not pass either, however long the page
+        waited and the worker took to start. The future ends with the document, None (nothing in it), or an
+        error: TimedOut; what the extractor raised, if it is of webfetch's kinds; ProviderError for anything
+        else (another exception, a crash, a reply over 32 MB or none of ours); Cancelled after ``close()``.
         """
-        job = _Job(page, timeout_s)
+        job = _Job(page, timeout_s, until)
         with self._lock:
             if self._closed:
                 job.future.set_exception(_closed())
@@ -159,7 +162,10 @@ class ExtractionWorkers:
                     child = None
                     child = self._start()
                 if isinstance(job, _Job):
-                    job.future.set_result(child.extract(job.page, job.timeout_s))
+                    left = min(job.timeout_s, job.until - self._clock.monotonic())
+                    if left <= 0:
+                        raise TimedOut("no time was left when a worker was free")
+                    job.future.set_result(child.extract(job.page, left))
             except BaseException as error:
                 if isinstance(job, _Job):
                     job.future.set_exception(_closed() if self._closed else error)

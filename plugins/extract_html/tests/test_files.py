@@ -19,7 +19,7 @@ def files(html: str) -> list[tuple[str, str]]:
         ("<a href=r.pdf>Annual <b>report</b></a>", [("https://a.example/dir/r.pdf", "Annual report")]),
         ("<a href='/R.PDF?v=2#page=3'>x</a>", [("https://a.example/R.PDF?v=2#page=3", "x")]),
         ("<a type='application/pdf' href=/get/17>Report</a>", [("https://a.example/get/17", "Report")]),
-        ("<a href=r.pdf title='The report'><img src=i.png></a>", [("https://a.example/dir/r.pdf", "The report")]),
+        ("<a href=r.pdf title=Report><img src=i.png></a>", [("https://a.example/dir/r.pdf", "Report")]),
         ("<nav><a href=r.pdf>in the menu</a></nav>", [("https://a.example/dir/r.pdf", "in the menu")]),
         ("<a href=r.html>page</a> <a href=pdf>x</a> <a name=x.pdf>y</a>", []),
         ("<a href='javascript:open(\"r.pdf\")'>x</a>", []),
