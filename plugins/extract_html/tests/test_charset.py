@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import codecs
+import time
 
 import pytest
 from hypothesis import given
@@ -183,3 +184,12 @@ def test_the_prescan_of_the_standard(head, label):
 )
 def test_the_prescan_ends(parts):
     assert isinstance(meta_charset(b"".join(parts)), str)
+
+
+@pytest.mark.parametrize(
+    "piece", [b"<", b"<!--", b"<script>", b"<meta ", b"<style", b"\xe9", b"<a b='", b"\x1b$B"]
+)
+def test_detection_is_linear_in_hostile_bytes(piece):
+    started = time.process_time()
+    decode(piece * (300_000 // len(piece)) + b"\xe9", {}, "")
+    assert time.process_time() - started < 3.0

@@ -15,11 +15,14 @@ from attrs import frozen
 from .languages import CJK, LANGUAGES, Language
 
 _SAMPLE_BYTES = 1 << 17
-_MARKUP = re.compile(rb"<(script|style)\b.*?</\1|<!--.*?-->|<[^<>]*>", re.S | re.I)
+_TAG = re.compile(rb"<[^<>]*>")
+_BULK = re.compile(rb"<script\b|<style\b|<!--", re.I)
+_BULK_ENDS = {b"<script": b"</script", b"<style": b"</style", b"<!--": b"-->"}
 _LANG = re.compile(rb"<(?:html|body)[^>]{0,300}?\slang\s*=\s*[\"']?([a-zA-Z]{2,3})\b", re.I)
 _XML_LANG = re.compile(rb"<(?:dc:)?language>\s*([a-zA-Z]{2,3})\b", re.I)
 _PLAIN = re.compile(rb"(?<![\x80-\xff])\b[A-Za-z]+\b(?![\x80-\xff])")
 _PIECE = re.compile(rb"[A-Za-z]{0,40}[\x80-\xff][A-Za-z\x80-\xff]{0,200}")
+_CJK_BYTES = 16_384
 _PIECES_BYTES = 4_000
 _ALONE = 0.4  # a letter that stands alone may as well be a sign in another encoding
 _OLD_FIRM = 0.02
@@ -70,7 +73,7 @@ class _Reading:
 def detect(body: bytes) -> str | None:
     """Return Python's name of the encoding of ``body``, which is no valid UTF-8; None when nothing fits."""
     sample = body[:_SAMPLE_BYTES]
-    text = _MARKUP.sub(b" ", sample)
+    text = _TAG.sub(b" ", _without_bulk(sample))
     if not any(byte > 0x7F for byte in text):
         text = sample  # only attributes and scripts have other letters
     named = _LANG.search(sample[:4096]) or _XML_LANG.search(sample[:4096])
@@ -78,6 +81,25 @@ def detect(body: bytes) -> str | None:
     readings = [*_many_byte(text, hint), *_single_byte(text, hint)]
     best = max(readings, key=lambda reading: reading.score, default=None)
     return best.encoding if best is not None and best.score >= _ENOUGH else None
+
+
+def _without_bulk(sample: bytes) -> bytes:
+    """``sample`` without scripts, style sheets and comments; linear in its length, whatever is unclosed."""
+    low = sample.lower()
+    parts: list[bytes] = []
+    at = 0
+    unclosed: set[bytes] = set()
+    for match in _BULK.finditer(low):
+        name = match[0]
+        if match.start() < at or name in unclosed:
+            continue
+        end = low.find(_BULK_ENDS[name], match.end())
+        if end < 0:
+            unclosed.add(name)
+            continue
+        parts.append(sample[at : match.start()])
+        at = end + len(_BULK_ENDS[name])
+    return b" ".join([*parts, sample[at:]])
 
 
 def is_iso_2022_jp(body: bytes) -> bool:
@@ -107,6 +129,7 @@ def wide_without_mark(body: bytes) -> str:
 
 
 def _many_byte(text: bytes, hint: str) -> list[_Reading]:
+    text = text[:_CJK_BYTES]
     found = []
     for language, encoding, common, script in CJK:
         try:
