@@ -20,14 +20,14 @@ from webfetch_core.runtime.workers import RETRY_START_S, ExtractionWorkers, Work
 
 FACTORY = """
 import os, subprocess, sys, time
-from webfetch_core.errors import PageError, RateLimited
+from webfetch_core.errors import PageError, RateLimited, TimedOut
 from webfetch_core.models import Document
 
 def make(payload):
     print("a line that must not reach the protocol")
     if payload == "broken":
         raise RuntimeError("no such model")
-    def extract(page):
+    def extract(page, seconds=None):
         what = page.body.decode("utf-8", "replace").partition(" ")[0]
         if what == "none": return None
         if what == "hang":
@@ -39,6 +39,8 @@ def make(payload):
             kept = []
             while True: kept.append(bytearray(1 << 24))
         if what == "raise": raise ValueError("row 7 is bad")
+        if what == "late": raise TimedOut("a call was left behind")
+        if what == "given": return Document(url=page.url, text=str(seconds))
         if what == "exit": sys.exit(3)
         if what == "encrypted": raise PageError("needs a password", kind="encrypted", fix="ask for it")
         if what == "limited": raise RateLimited("slow down", retry_after_s=3)
@@ -57,6 +59,7 @@ def make(payload):
         facts = {"pid": str(os.getpid()), "env": os.environ.get("GATE", "")}
         return Document(url=page.url, text=what, metadata=facts, links=("https://a.example/b",),
                         published="2026-01-02", flags=(page.headers.get("x", ""),))
+    if payload == "told": extract.within = extract
     return extract
 """
 
@@ -391,3 +394,41 @@ def test_frames_round_trip():
     assert read_frame(stream) == ({"text": "水\ud800"}, b"\x00\xff")
     assert read_frame(stream) == ({}, b"")
     assert read_frame(stream) is None
+
+
+def test_a_worker_in_which_a_call_was_left_behind_ends(workers):
+    first = workers.submit(page("one"), 9.0).result(15).metadata["pid"]
+    with pytest.raises(TimedOut, match="left behind"):
+        workers.submit(page("late"), 9.0).result(15)
+    assert workers.submit(page("two"), 9.0).result(15).metadata["pid"] != first
+
+
+def test_an_extractor_that_wants_to_know_is_told_its_time(spec):
+    told = WorkerSpec(factory=spec.factory, payload="told")
+    pool = ExtractionWorkers(told, size=1, clock=SystemClock())
+    try:
+        document = pool.submit(page("given"), 9.0).result(15)
+        assert 8.0 < float(document.text) < 9.0
+    finally:
+        pool.close()
+
+
+def test_a_page_that_waited_too_long_is_not_begun(spec):
+    clock = SystemClock()
+    pool = ExtractionWorkers(spec, size=1, clock=clock)
+    try:
+        pool.submit(page("one"), 9.0).result(15)
+        with pytest.raises(TimedOut, match="when a worker was free"):
+            pool.submit(page("two"), 9.0, until=clock.monotonic() - 1).result(15)
+    finally:
+        pool.close()
+
+
+def test_the_processes_that_run_are_known(spec):
+    pool = ExtractionWorkers(spec, size=1, clock=SystemClock())
+    try:
+        assert pool.pids == ()
+        document = pool.submit(page("one"), 9.0).result(15)
+        assert pool.pids == (int(document.metadata["pid"]),)
+    finally:
+        pool.close()
