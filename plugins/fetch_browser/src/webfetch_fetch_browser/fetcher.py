@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from webfetch_core.api import (
@@ -13,26 +14,55 @@ from webfetch_core.api import (
     Http,
     NotConfigured,
     Page,
+    ProxyFailure,
     ProxyLease,
     TimedOut,
     Unavailable,
 )
 
 from . import chromium
+from .launched import BrowserGone, DriverGone, Room
 from .settings import FetchBrowserSettings
 from .switches import SWITCHES, browser_environment, plain_agent, wants_sandbox
-from .tabs import START_S, BrowserGone, BrowserThread, DriverGone, Tab
+from .tabs import START_S, BrowserThread
 from .verdict import Visit, fault
 from .visit import Order, Unresponsive, Visitor
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Playwright
+    from playwright.async_api import Browser, BrowserContext, CDPSession, Playwright
+    from playwright.async_api import Page as TabPage
 
 DEFAULT_S = 30.0
 """What a page without a deadline may take."""
 
 LEAST_S = 0.3
 """With less left, nothing is begun."""
+
+
+class Furnished:
+    """A context with an empty page, a way to our scripts in it, and a lease of the way out."""
+
+    def __init__(
+        self, context: BrowserContext, page: TabPage, session: CDPSession, lease: ProxyLease
+    ) -> None:
+        self.context = context
+        self.page = page
+        self.session = session
+        self.lease = lease
+        self._crashed = False
+        page.on("crash", self._on_crash)
+
+    def _on_crash(self, _: TabPage) -> None:
+        self._crashed = True
+
+    @property
+    def usable(self) -> bool:
+        """Whether the page is there and was not crashed, by the kernel for want of memory, say."""
+        return not self._crashed and not self.page.is_closed()
+
+    def release(self) -> None:
+        """End the lease, and with it every connection that the page still has."""
+        self.lease.close()
 
 
 class BrowserFetcher:
@@ -74,15 +104,15 @@ class BrowserFetcher:
         """
         started = self._clock.monotonic()
         deadline = started + DEFAULT_S if request.deadline is None else request.deadline
-        with self._http.guard_proxy(max_bytes=self._settings.max_load_bytes) as lease:
+        with self._http.guard_proxy() as lease:  # before a browser is started for nothing
             lease.permit(request.url)
-            try:
-                visit = self._visit(request.url, lease, deadline)
-            except BrowserGone:  # another page may have taken it along: once more, with a new one
-                visit = self._visit(request.url, lease, deadline)
-            except Unresponsive:
-                raise TimedOut("the page's scripts do not let it answer") from None
-            error = fault(visit, lease.failures(), max_bytes=self._settings.max_bytes, now=self._clock.time())
+        try:
+            visit, failures = self._visit(request.url, deadline)
+        except BrowserGone:  # another page may have taken it along: once more, with a new one
+            visit, failures = self._visit(request.url, deadline)
+        except Unresponsive:
+            raise TimedOut("the page's scripts do not let it answer") from None
+        error = fault(visit, failures, max_bytes=self._settings.max_bytes, now=self._clock.time())
         if error is not None:
             raise error
         html = visit.is_html
@@ -102,11 +132,10 @@ class BrowserFetcher:
     def warm_up(self) -> None:
         """Start the browser ahead of traffic."""
 
-        async def nothing(browser: Browser, tab: Tab) -> None:
+        async def nothing(browser: Browser, room: Room) -> None:
             return None
 
-        with self._http.guard_proxy() as lease:
-            self._owner(lease).do(nothing, START_S)
+        self._owner().do(nothing, START_S)
 
     def close(self) -> None:
         """End the browser and its thread."""
@@ -118,41 +147,60 @@ class BrowserFetcher:
 
     # ---- the browser's thread ----
 
-    def _visit(self, url: str, lease: ProxyLease, deadline: float) -> Visit:
+    def _visit(self, url: str, deadline: float) -> tuple[Visit, Sequence[ProxyFailure]]:
         left = deadline - self._clock.monotonic()
         if left < LEAST_S:
             raise TimedOut("no time was left to render it")
-        settings = self._settings
 
-        async def work(browser: Browser, tab: Tab) -> Visit:
+        async def work(browser: Browser, room: Room) -> tuple[Visit, Sequence[ProxyFailure]]:
             import asyncio
 
             from playwright.async_api import Error
 
-            loop = asyncio.get_running_loop()
-            if not self._agent:
-                self._agent = plain_agent(browser.version, "")
-            try:
-                tab.context = await browser.new_context(**self._context_options(lease))
-            except Error as exc:
-                raise DriverGone(exc.message) from exc
+            assert isinstance(room, Furnished)
             order = Order(
                 url=url,
-                lease=lease,
-                ends_at=loop.time() + deadline - self._clock.monotonic(),
-                settle_s=settings.settle_s,
-                max_bytes=settings.max_bytes,
+                lease=room.lease,
+                ends_at=asyncio.get_running_loop().time() + deadline - self._clock.monotonic(),
+                settle_s=self._settings.settle_s,
+                max_bytes=self._settings.max_bytes,
             )
             try:
-                return await Visitor(tab.context, order).run()
+                visit = await Visitor(room.page, room.session, order).run()
+                return visit, room.lease.failures()
             except Error as exc:
                 if not browser.is_connected():
                     raise
+                if "has been closed" in exc.message and not room.page.is_closed():
+                    raise DriverGone(exc.message) from exc
                 raise Unavailable(
                     f"the browser could not finish the page: {_first_line(exc.message)}"
                 ) from exc
+            finally:
+                room.release()  # whatever the page still loads ends here
 
-        return self._owner(lease).do(work, left)
+        return self._owner().do(work, left)
+
+    async def _furnish(self, browser: Browser) -> Room:
+        """A context with an empty page, and its own way out."""
+        from playwright.async_api import Error
+
+        if not self._agent:
+            self._agent = plain_agent(browser.version, "")
+        lease = self._http.guard_proxy(max_bytes=self._settings.max_load_bytes)
+        try:
+            context = await browser.new_context(**self._context_options(lease))
+        except Error as exc:
+            lease.close()
+            raise DriverGone(exc.message) from exc
+        try:
+            page = await context.new_page()
+            return Furnished(context, page, await context.new_cdp_session(page), lease)
+        except BaseException:
+            lease.close()
+            with suppress(Exception):
+                await context.close()
+            raise
 
     def _context_options(self, lease: ProxyLease) -> dict[str, Any]:
         """A context is one page's: its cookies, its permissions (none), its credentials for the way out."""
@@ -172,14 +220,17 @@ class BrowserFetcher:
             "permissions": [],
         }
 
-    def _owner(self, lease: ProxyLease) -> BrowserThread:
+    def _owner(self) -> BrowserThread:
         with self._lock:
             if self._closed:
                 raise Unavailable("the browser is closed")
             thread = self._thread
             if thread is None or thread.dead or thread.pid != os.getpid():
+                with self._http.guard_proxy() as lease:
+                    server = lease.address.server
                 thread = self._thread = BrowserThread(
-                    self._launcher(lease.address.server),
+                    self._launcher(server),
+                    self._furnish,
                     self._log,
                     tabs=self._settings.tabs,
                     visits_per_browser=self._settings.pages_per_browser,

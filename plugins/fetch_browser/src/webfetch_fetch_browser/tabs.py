@@ -11,16 +11,19 @@ from concurrent.futures import CancelledError as FutureCancelled
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import suppress
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from webfetch_core.api import NotConfigured, TimedOut, Unavailable
 
+from .launched import BrowserGone, DriverGone, Launched, Room
+from .processes import children, kill_group, process_of
+
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, BrowserContext, Playwright
+    from playwright.async_api import Browser, Playwright
 
 T = TypeVar("T")
-Work = Callable[["Browser", "Tab"], Awaitable[T]]
+Work = Callable[["Browser", "Room"], Awaitable[T]]
 
 START_S = 20.0
 """What starting the driver or the browser may take; a first start on a busy machine takes seconds."""
@@ -35,36 +38,6 @@ OVERDUE_S = 1.0
 """How late the thread may be before it is given up, with all that it started."""
 
 
-class BrowserGone(Unavailable):
-    """The browser ended while a page was being loaded: it crashed, or another page had to be ended so."""
-
-
-class DriverGone(Exception):
-    """The driver has ended: nothing can be started with it."""
-
-
-class Tab:
-    """What a piece of work opened; closed behind it."""
-
-    def __init__(self) -> None:
-        self.context: BrowserContext | None = None
-
-
-class Launched:
-    """A running browser. ``group`` is its process, and the leader of its process group."""
-
-    def __init__(self, browser: Browser, group: int | None) -> None:
-        self.browser = browser
-        self.group = group
-        self.visits = 0
-        self.active = 0
-        self.retired = False
-
-    @property
-    def alive(self) -> bool:
-        return self.browser.is_connected() and not self.retired
-
-
 class BrowserThread:
     """Runs work with a browser in one thread of its own; the browser starts with the first.
 
@@ -74,6 +47,7 @@ class BrowserThread:
     def __init__(
         self,
         launch: Callable[[Playwright], Awaitable[Browser]],
+        furnish: Callable[[Browser], Awaitable[Room]],
         log: Any,
         *,
         tabs: int,
@@ -84,19 +58,21 @@ class BrowserThread:
 
         Args:
             launch: starts a browser.
+            furnish: makes a room in it.
             log: a structlog logger.
             tabs: how many pieces of work run at a time.
             visits_per_browser: after so many a new browser takes over.
             idle_s: a browser without work is ended after so long.
         """
         self._launch = launch
+        self._furnish = furnish
         self._log = log
         self._visits_per_browser = visits_per_browser
         self._idle_s = idle_s
         self._loop = asyncio.new_event_loop()
         self._loop.set_exception_handler(self._on_loop_error)
         self._slots = asyncio.Semaphore(tabs)
-        self._starting = asyncio.Lock()
+        self._starting: asyncio.Task[Launched] | None = None
         self._driver: Playwright | None = None
         self._current: Launched | None = None
         self._browsers: set[Launched] = set()
@@ -112,7 +88,7 @@ class BrowserThread:
     # ---- from any thread --------------------------------------------------------------------------
 
     def do(self, work: Work[T], seconds: float) -> T:
-        """Run ``work(browser, tab)`` in the thread and return what it returns, in ``seconds`` at most.
+        """Run ``work(browser, room)`` in the thread and return what it returns, in ``seconds`` at most.
 
         Raises:
             TimedOut: it was not done, or had not even begun.
@@ -146,7 +122,7 @@ class BrowserThread:
         """End all processes at once. Safe from any thread."""
         self.dead = True
         for launched in list(self._browsers):
-            _kill_group(launched.group)
+            kill_group(launched.group)
         for pid in list(self._driver_pids):
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
@@ -170,19 +146,20 @@ class BrowserThread:
 
     async def _job(self, work: Work[T], seconds: float) -> T:
         ends_at = self._loop.time() + seconds
-        tab = Tab()
         try:
             async with asyncio.timeout_at(ends_at):
                 await self._slots.acquire()
         except TimeoutError:
             raise TimedOut(f"no tab was free in {seconds:.1f} s") from None
         launched: Launched | None = None
+        room: Room | None = None
         try:
             async with asyncio.timeout_at(ends_at):
                 launched = await self._browser()
                 launched.active += 1
                 launched.visits += 1
-                return await work(launched.browser, tab)
+                room = await self._room(launched)
+                return await work(launched.browser, room)
         except TimeoutError:
             raise TimedOut("the page was not loaded in time") from None
         except Exception as exc:
@@ -194,19 +171,12 @@ class BrowserThread:
             raise
         finally:
             # Behind the caller's back: it must not wait for the cleaning.
-            self._in_background(self._clean_up(launched, tab))
+            self._in_background(self._clean_up(launched, room))
 
-    async def _clean_up(self, launched: Launched | None, tab: Tab) -> None:
+    async def _clean_up(self, launched: Launched | None, room: Room | None) -> None:
         try:
-            if launched is not None and launched.browser.is_connected():
-                closed = tab.context is None
-                if tab.context is not None:
-                    with suppress(Exception):
-                        await asyncio.wait_for(tab.context.close(), CLOSE_TAB_S)
-                        closed = True
-                if not closed:
-                    self._log.info("browser.ended", reason="a tab could not be closed")
-                    await self._end(launched, force=True)
+            if launched is not None and room is not None:
+                await self._vacate(launched, room)
         finally:
             self._slots.release()
             if launched is not None:
@@ -215,19 +185,67 @@ class BrowserThread:
                     launched.retired = True
                 if launched.active == 0 and not launched.alive:
                     self._in_background(self._end(launched))
+                elif launched.alive and launched.spare is None and not launched.furnishing:
+                    self._in_background(self._make_ready(launched))
                 self._rest_later()
 
+    # ---- rooms ----
+
+    async def _room(self, launched: Launched) -> Room:
+        ready, launched.spare = launched.spare, None
+        if ready is not None and ready.usable:
+            return ready
+        if ready is not None:
+            self._in_background(self._vacate(launched, ready))
+        making = self._in_background(self._furnish(launched.browser))
+        try:
+            made: Room = await asyncio.shield(making)
+        except asyncio.CancelledError:  # no time is left for this piece of work: it is the next one's
+            making.add_done_callback(partial(self._keep, launched))
+            raise
+        return made
+
+    async def _make_ready(self, launched: Launched) -> None:
+        launched.furnishing = True
+        try:
+            made = self._in_background(self._furnish(launched.browser))
+            await asyncio.wait({made}, timeout=START_S)
+            self._keep(launched, made)
+        finally:
+            launched.furnishing = False
+
+    def _keep(self, launched: Launched, making: asyncio.Task[Room]) -> None:
+        if not making.done() or making.cancelled() or making.exception() is not None:
+            making.cancel()
+        elif launched.alive and launched.spare is None:
+            launched.spare = making.result()
+        else:
+            self._in_background(self._vacate(launched, making.result()))
+
+    async def _vacate(self, launched: Launched, room: Room) -> None:
+        room.release()
+        if not launched.browser.is_connected():
+            return
+        try:
+            await asyncio.wait_for(room.context.close(), CLOSE_TAB_S)
+        except Exception:
+            if launched.browser.is_connected():
+                self._log.info("browser.ended", reason="a tab could not be closed")
+                await self._end(launched, force=True)
+
+    # ---- the browser ----
+
     async def _browser(self) -> Launched:
-        async with self._starting:
-            if self._idle is not None:
-                self._idle.cancel()
-            if self._current is not None and self._current.alive:
-                return self._current
+        if self._idle is not None:
+            self._idle.cancel()
+        if self._current is not None and self._current.alive:
+            return self._current
+        if self._starting is None or self._starting.done():
             if self._current is not None and self._current.active == 0:
                 self._in_background(self._end(self._current))
-            # Shielded: a fetch that has no more time must not leave half a browser behind.
-            started: Launched = await asyncio.shield(self._in_background(self._start()))
-            return started
+            self._starting = self._in_background(self._start())
+        # Shielded: who has no more time must not leave half a browser behind; it is the next one's.
+        return await asyncio.shield(self._starting)
 
     async def _start(self) -> Launched:
         if self._driver is None:
@@ -240,7 +258,7 @@ class BrowserThread:
         except DriverGone:
             self.kill()
             raise BrowserGone("the browser's driver ended") from None
-        launched = Launched(browser, await _process_of(browser))
+        launched = Launched(browser, await process_of(browser))
         self._browsers.add(launched)
         self._current = launched
         self._log.debug("browser.started", version=browser.version)
@@ -249,21 +267,24 @@ class BrowserThread:
     async def _start_driver(self) -> Playwright:
         from playwright.async_api import async_playwright
 
-        before = _children()
+        before = children()
         try:
             return await async_playwright().start()
         except OSError as exc:
             raise NotConfigured(f"playwright's driver does not start: {exc}") from exc
         finally:
-            self._driver_pids |= _children() - before
+            self._driver_pids |= children() - before
 
     async def _end(self, launched: Launched, *, force: bool = False) -> None:
         launched.retired = True
+        if launched.spare is not None:
+            launched.spare.release()
+            launched.spare = None
         if not force:
             with suppress(Exception):
                 await asyncio.wait_for(launched.browser.close(), CLOSE_TAB_S)
         if launched.browser.is_connected():
-            _kill_group(launched.group)
+            kill_group(launched.group)
             with suppress(Exception):
                 await asyncio.wait_for(launched.browser.close(), CLOSE_TAB_S)
         self._browsers.discard(launched)
@@ -303,35 +324,3 @@ class BrowserThread:
     def _on_loop_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """Calls that were given up end in errors that nobody waits for any more."""
         self._log.debug("browser.late_error", error=repr(context.get("exception") or context.get("message")))
-
-
-async def _process_of(browser: Browser) -> int | None:
-    """The browser's process id, from itself."""
-    with suppress(Exception):
-        session = await browser.new_browser_cdp_session()
-        info = await session.send("SystemInfo.getProcessInfo")
-        await session.detach()
-        return next(int(p["id"]) for p in info["processInfo"] if p["type"] == "browser")
-    return None
-
-
-def _kill_group(pid: int | None) -> None:
-    """Kill a browser with all of its children: the driver starts it as the leader of a group."""
-    if pid is None:
-        return
-    with suppress(OSError):
-        if hasattr(os, "killpg"):
-            group = os.getpgid(pid)
-            if group != os.getpgid(0):
-                os.killpg(group, signal.SIGKILL)
-                return
-        os.kill(pid, signal.SIGTERM if os.name == "nt" else signal.SIGKILL)
-
-
-def _children() -> set[int]:
-    """Processes that this very thread has started; empty where the system does not say."""
-    try:
-        tasks = Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text(encoding="ascii")
-    except OSError:
-        return set()
-    return {int(pid) for pid in tasks.split()}

@@ -18,7 +18,7 @@ from .walls import Outline, is_wall
 from .world import ANSWER_S, Elsewhere, Unresponsive, World
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, Page, Request, Response, Route
+    from playwright.async_api import CDPSession, Page, Request, Response, Route
 
 LOOK_EVERY_S = 0.1
 WRITE_S = 0.4
@@ -46,13 +46,13 @@ class Order:
 
 
 class Visitor:
-    """Visits one URL in a context of its own, which the caller closes."""
+    """Visits one URL in an empty page of a context of its own, which the caller closes."""
 
-    def __init__(self, context: BrowserContext, order: Order) -> None:
-        self._context = context
+    def __init__(self, page: Page, session: CDPSession, order: Order) -> None:
+        self._page = page
+        self._session = session
         self._order = order
         self._loop = asyncio.get_running_loop()
-        self._page: Page | None = None
         self._under_way: dict[Request, float] = {}
         self._navigations: list[Request] = []
         self._reply: Response | None = None
@@ -65,19 +65,18 @@ class Visitor:
         Raises:
             WebfetchError: the page cannot be loaded, is refused, crashed, or does not answer.
         """
-        await self._context.route("**/*", self._route)
-        self._page = page = await self._context.new_page()
+        page = self._page
+        await page.context.route("**/*", self._route)
         page.on("request", self._requested)
         page.on("response", self._replied)
         page.on("requestfinished", self._ended)
         page.on("requestfailed", self._failed)
         page.on("crash", self._on_crash)
-        self._context.on("page", self._on_popup)
+        page.context.on("page", self._on_popup)
         await self._go(page)
         if self._reply is not None and not is_html(await self._reply.all_headers()):
             return await self._document()
-        session = await self._context.new_cdp_session(page)
-        world = World(session)
+        world = World(self._session)
         await self._settle(world)
         visit = await self._described(world)
         visit = await self._past_the_wall(world, visit)
@@ -96,6 +95,8 @@ class Visitor:
             if "interrupted by another navigation" in exc.message:
                 return
             self._raise_if_crashed()
+            if "has been closed" in exc.message:
+                raise  # no failure of the page's
             reached = self._navigations[-1].url if self._navigations else self._order.url
             if "imeout" in exc.message:
                 raise TimedOut(f"{urlsplit(reached).hostname} did not answer in time") from None
@@ -159,7 +160,7 @@ class Visitor:
         from playwright.async_api import Error
 
         try:
-            return self._page is not None and request.frame == self._page.main_frame
+            return request.frame == self._page.main_frame
         except Error:
             return False
 
@@ -260,7 +261,6 @@ class Visitor:
         return evolve(await self._there(), body=body, size=len(body))
 
     async def _there(self) -> Visit:
-        assert self._page is not None
         reply, url = self._reply, self._page.url
         headers = await reply.all_headers() if reply is not None else {}
         if reply is not None and urlsplit(url)[:2] != urlsplit(reply.url)[:2]:
@@ -275,7 +275,7 @@ class Visitor:
 
     async def _judge_hops(self) -> None:
         """The vetoes judge whole addresses, which the proxy does not see inside TLS: also those of hops."""
-        for url in dict.fromkeys([*(r.url for r in self._navigations), self._page.url if self._page else ""]):
+        for url in dict.fromkeys([*(r.url for r in self._navigations), self._page.url]):
             if url.startswith(("http:", "https:")):
                 await self._loop.run_in_executor(None, self._order.lease.permit, url)
 

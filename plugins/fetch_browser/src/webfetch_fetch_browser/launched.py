@@ -1,0 +1,51 @@
+"""A running browser, and where work is done in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from webfetch_core.api import Unavailable
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, BrowserContext
+
+
+class BrowserGone(Unavailable):
+    """The browser ended while a page was being loaded: it crashed, or another page had to be ended so."""
+
+
+class DriverGone(Exception):
+    """The driver has ended: nothing can be started with it."""
+
+
+class Room(Protocol):
+    """Where a piece of work is done: a context of its own. Made ahead, used once, closed behind it."""
+
+    context: BrowserContext
+
+    @property
+    def usable(self) -> bool:
+        """Whether it is as good as when it was made."""
+        ...
+
+    def release(self) -> None:
+        """Let go of what is not the browser's. At once, and again without effect."""
+        ...
+
+
+class Launched:
+    """A running browser. ``group`` is its process, and the leader of its process group."""
+
+    def __init__(self, browser: Browser, group: int | None) -> None:
+        self.browser = browser
+        self.group = group
+        self.visits = 0
+        self.active = 0
+        self.retired = False
+        self.spare: Room | None = None
+        """A room for the next piece of work: making one takes longer than most pages do."""
+        self.furnishing = False
+
+    @property
+    def alive(self) -> bool:
+        return self.browser.is_connected() and not self.retired
