@@ -261,3 +261,21 @@ def test_of_a_page_kept_though_hidden_orders_go():
     assert remove_orders(root)
     text = " ".join(root.itertext())
     assert text.count("BANANA") == 1  # the one that all may read
+
+
+@pytest.mark.timeout(60)  # each would take minutes if a pass over it were not linear
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<style>"
+        + "".join(f"div .h{n} > p{{opacity:0}}" for n in range(4_000))
+        + "</style>"
+        + "<p>x y</p>" * 5_000,
+        "<div class=panel hidden>" * 150 + "<p>x y</p>" * 5_000,
+        "<nav>" * 100 + "<div class=panel hidden>x y</div>" * 5_000,
+        "<style>h2 ~ .z{display:none}</style>" + "<p class=z>x y</p>" * 5_000,
+    ],
+    ids=["rules", "nested panels", "navigation", "siblings"],
+)
+def test_many_rules_and_panels_take_linear_time(page):
+    assert isinstance(markdown(page), str)

@@ -162,3 +162,18 @@ def test_every_cell_is_in_its_row_whatever_the_spans(spans):
         texts = [value for value, _ in line]
         for _, _, text in row:
             assert text in texts
+
+
+@pytest.mark.timeout(60)  # each would take minutes if a pass over it were not linear
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "<tr>" + "<td>x</td>" * 1_000 + "</tr>" + "<tr><td>1</td><td>b</td></tr>" * 10_000,
+        "<tr><td><table>" * 60 + "<tr><td>1</td><td>b</td></tr>" * 5_000,
+    ],
+    ids=["one wide row", "nested"],
+)
+def test_odd_shapes_take_linear_time_and_space(rows):
+    text = table(rows)
+    assert "| 1 | b |" in text
+    assert len(text) < 2_000_000

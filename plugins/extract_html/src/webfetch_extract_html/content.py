@@ -35,6 +35,10 @@ ARTICLE, ARTICLE_SHARE, CERTAIN = 0.5, 0.5, 0.8
 of its words; blocks of this probability, tables and code stay whatever it says. Chosen by cross-validated
 word F1."""
 
+TRIFLE, TRIFLE_SHARE = 15, 0.02
+"""Words, and share of the choice, up to which the article step takes nothing away: a caption or a note that
+it does not know is no trimming."""
+
 _SMALL = 8
 _MANY = 20_000
 """Blocks beyond which a page is a list or a dump, and other tools take tens of seconds."""
@@ -164,8 +168,8 @@ def _narrowed(view: PageView, verdict: Verdict, kept: Selection, trail: _Trail) 
     if agreed < ARTICLE_SHARE * all_words:
         trail.note("article", members, f"trafilatura agrees with only {agreed} of {all_words} words")
         return None
-    if agreed == all_words:
-        trail.note("article", members, "trafilatura leaves nothing out")
+    if all_words - agreed <= max(TRIFLE, TRIFLE_SHARE * all_words):
+        trail.note("article", members, "trafilatura leaves out next to nothing")
         return None
     trail.note("article", members, f"trafilatura leaves out {all_words - agreed} of the words", won=True)
     return both

@@ -11,7 +11,7 @@ from .ground import Grounds
 from .hiding import declarations, fades_in, hides, is_small_type, pixels
 from .inline import BLOCKS
 from .instructions import reads_like_instruction
-from .panels import Panels
+from .panels import Panels, has_words
 from .streaming import place_streamed
 from .stylesheet import DOUBTFUL, HIDDEN, SEEN, HiddenRules, hidden_rules
 
@@ -45,13 +45,15 @@ def remove_hidden(root: Any) -> tuple[list[Any], bool]:
     """
     page = _Page(root)
     taken: list[Any] = []
+    searched: Any = None
     for element in list(root.iter("*")):
         if not isinstance(element.tag, str) or element.tag in _NEVER_HIDDEN or element.getparent() is None:
             continue
         verdict = page.verdict(element)
         if verdict == HIDDEN and not is_hidden_formula(element):
             taken.append(element)
-        elif verdict == DOUBTFUL:
+        elif verdict == DOUBTFUL and not _is_within(element, searched):
+            searched = element
             taken += _orders_in(element)
     had_words = False
     for element in taken:
@@ -65,12 +67,14 @@ def remove_orders(root: Any) -> bool:
     """Of a page that is kept though it is hidden: take out what is hidden and reads like an order to a
     language model. Returns whether there was any."""
     page = _Page(root)
-    taken = [
-        part
-        for element in list(root.iter("*"))
-        if isinstance(element.tag, str) and element.tag not in _NEVER_HIDDEN and page.verdict(element)
-        for part in _orders_in(element)
-    ]
+    taken: list[Any] = []
+    searched: Any = None
+    for element in list(root.iter("*")):
+        if not isinstance(element.tag, str) or element.tag in _NEVER_HIDDEN or _is_within(element, searched):
+            continue
+        if page.verdict(element):
+            searched = element
+            taken += _orders_in(element)
     for element in taken:
         drop(element)
     return bool(taken)
@@ -120,7 +124,7 @@ class _Page:
         if "popover" in attributes:
             return HIDDEN
         if attributes.get("aria-hidden", "").lower() == "true":
-            return DOUBTFUL if _has_words(element, _ICON_WORDS) else HIDDEN
+            return DOUBTFUL if has_words(element, _ICON_WORDS) else HIDDEN
         names = attributes.get("class", "").split()
         if not _HIDDEN_BY_NAME.isdisjoint(names):
             return HIDDEN
@@ -139,26 +143,20 @@ class _Page:
             return DOUBTFUL
         rest = {name: value for name, value in style.items() if name not in ("opacity", "filter")}
         if len(rest) < len(style) and not hides(rest):
-            return DOUBTFUL if _has_words(element, _FADING_WORDS) else HIDDEN
+            return DOUBTFUL if has_words(element, _FADING_WORDS) else HIDDEN
         if is_small_type(style) and any(map(_resets_type, element.iterdescendants("*"))):
             return DOUBTFUL  # the size closes gaps between boxes whose text has its own
         return HIDDEN
+
+
+def _is_within(element: Any, searched: Any) -> bool:
+    return searched is not None and any(ancestor is searched for ancestor in element.iterancestors())
 
 
 def _resets_type(element: Any) -> bool:
     style = element.get("style")
     size = pixels(declarations(style).get("font-size", "")) if style else None
     return size is not None and size > 5
-
-
-def _has_words(element: Any, least: int) -> bool:
-    """Whether an element's text has at least so many words; stops counting there."""
-    count = 0
-    for text in element.itertext(tag=None):
-        count += len(str(text).split())
-        if count >= least:
-            return True
-    return False
 
 
 def _orders_in(element: Any) -> Iterator[Any]:

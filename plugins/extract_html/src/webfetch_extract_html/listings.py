@@ -57,7 +57,7 @@ def is_listing(element: Any) -> bool:
 
 def code_cells(table: Any) -> list[Any]:
     """The cells that hold the lines of code of a table that only sets numbers beside them; else nothing."""
-    if table.find(".//pre") is not None:
+    if table.find(".//pre") is not None or table.find(".//table") is not None:
         return []
     cells = [cell for cell in table.iter("td") if _CODE_CELL.search(cell.get("class") or "")]
     if not cells:

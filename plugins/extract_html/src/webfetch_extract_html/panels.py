@@ -48,9 +48,19 @@ class Panels:
             control = len("".join(previous.itertext())) <= _LONGEST_CONTROL
             if control and any("aria-expanded" in each.attrib for each in previous.iter("*")):
                 return True
-        if len(" ".join(element.itertext()).split()) < _FEWEST_WORDS:
+        if not has_words(element, _FEWEST_WORDS):
             return False
         return bool(_NAMES.search(names)) or _has_open_sibling(element)
+
+
+def has_words(element: Any, least: int) -> bool:
+    """Whether an element's text has at least so many words; stops counting there."""
+    count = 0
+    for text in element.itertext():
+        count += len(str(text).split())
+        if count >= least:
+            return True
+    return False
 
 
 def _has_open_sibling(element: Any) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from attrs import frozen
+from attrs import Factory, define, frozen
 
 from .hiding import declarations, fades_in, hides, shows
 from .selectors import Selector, parse
@@ -31,6 +31,13 @@ class _Rule:
     style: dict[str, str]
 
 
+@define
+class _Patience:
+    """How many more times a rule may be held against an element: a page can have too many of both."""
+
+    left: int = 300_000
+
+
 @frozen
 class HiddenRules:
     """The rules that hide, by what their last part is looked up by; and what may show it again."""
@@ -39,6 +46,7 @@ class HiddenRules:
     showing: tuple[_Rule, ...] = ()
     doubtful: frozenset[str] = frozenset()
     """Names of which another rule, or a script on the page, may show what has them."""
+    patience: _Patience = Factory(_Patience)
 
     def verdict(self, element: Any) -> str:
         """``hidden``, ``doubtful`` (it may be shown: menus, tabs, entrance animations) or empty."""
@@ -46,6 +54,9 @@ class HiddenRules:
             return SEEN
         found = SEEN
         for rule in self._candidates(element):
+            self.patience.left -= 1
+            if self.patience.left < 0:
+                break
             if not rule.selector.matches(element):
                 continue
             if any(shows(each.style, rule.style) and each.selector.matches(element) for each in self.showing):

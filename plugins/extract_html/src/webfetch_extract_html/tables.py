@@ -17,6 +17,9 @@ MAX_REPEATED = 200_000
 MAX_SPARE_CELLS = 20_000
 """Cells that spans may add to one table."""
 
+MAX_PADDED = 200_000
+"""Cells of a table up to which shorter rows are filled up with empty ones."""
+
 _CONTENT = ("p", "h2", "h3", "h4", "section", "form")
 _GRIDS = frozenset({"table", "grid", "treegrid"})
 _ROLE_CELLS = frozenset({"cell", "gridcell", "columnheader", "rowheader"})
@@ -41,12 +44,14 @@ def is_layout(table: Any) -> bool:
         return True
     if next(table.iter("pre", "h1", "main", "article"), None) is not None:
         return True
+    nested = [each for each in table.iter("table") if each is not table]
+    if any(next(each.iterdescendants("table"), None) is not None for each in nested):
+        return True
     rows = rows_of(table)
     widest = max((len(row) for row in rows), default=0)
     if widest <= 1:
         return True
     cells = [cell for row in rows for cell in row]
-    nested = [each for each in table.iter("table") if each is not table]
     if nested:
         return not _holds_tables_in_cells(rows, nested)
     if next(table.iter("th"), None) is not None or table.find("caption") is not None:
@@ -160,8 +165,9 @@ def to_markdown(table: Any, text: Callable[[Any], str]) -> str:
     if not grid:
         return ""
     width = max(len(line) for line in grid)
-    grid = _without_empty_columns([line + [("", False)] * (width - len(line)) for line in grid])
-    width = len(grid[0])
+    if width * len(grid) <= max(MAX_PADDED, 4 * sum(map(len, grid))):
+        grid = _without_empty_columns([line + [("", False)] * (width - len(line)) for line in grid])
+        width = len(grid[0])
     caption = table.find("caption") if table.tag == "table" else None
     titles = [text(caption)] if caption is not None else []
     while len(grid) > 1 and width > 1 and _is_title(grid[0]):
