@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from attrs import define
 
-from .cells import is_number, with_one_header, without_markers
+from .cells import MAX_HEADER_LINES, is_number, with_one_header, without_markers
 from .prose import mend as fold
 from .records import Rule
 from .segments import CELL_GAP, gutters_of, segments_of
@@ -163,13 +163,13 @@ def _table(grid: _Grid, words: Sequence[Word]) -> Table | None:
     if len({cell % columns for cell in texts}) < 2:
         return None
     if sum(map(len, texts.values())) > LAYOUT_LINES * len(texts):
-        stacks = [_stack_of(_stacked(cells, row, columns, texts)) for row in range(rows)]
+        stacks = [_stack_of(_stacked(cells, row, columns, texts), rows == 1) for row in range(rows)]
         if not any(len(stack) > LAYOUT_LINES for stack in stacks):
             return None
     filled: list[list[str]] = []
     size = words[0].size
     for row in range(rows):
-        filled += _grid_row(cells, row, columns, texts, size)
+        filled += _grid_row(cells, row, columns, texts, size, rows == 1)
     found_rows = without_markers(without_empty(filled))
     if len(found_rows) < 2 or len(found_rows[0]) < 2:
         return None
@@ -299,12 +299,17 @@ def cell_lines(words: Sequence[Word]) -> list[tuple[float, str]]:
 
 
 def _grid_row(
-    cells: Sequence[int], row: int, columns: int, texts: dict[int, list[tuple[float, str]]], size: float
+    cells: Sequence[int],
+    row: int,
+    columns: int,
+    texts: dict[int, list[tuple[float, str]]],
+    size: float,
+    alone: bool,
 ) -> list[list[str]]:
     """One row of the grid as one row of the table, or as several where only the text tells rows apart."""
     roots = [cells[row * columns + column] for column in range(columns)]
     own = [texts.get(root, []) if root // columns == row else [] for root in roots]
-    starts = _stack_of(_stacked(cells, row, columns, texts))
+    starts = _stack_of(_stacked(cells, row, columns, texts), alone)
     if len(starts) > 1:
         return with_one_header(_unstacked(roots, own, starts), starts, size)
     line = []
@@ -326,8 +331,9 @@ def _stacked(
     return [texts[root] for root in roots if root // columns == row and texts.get(root)]
 
 
-def _stack_of(stacked: Sequence[Sequence[tuple[float, str]]]) -> list[float]:
-    """The base lines at which rows begin that no line parts; one of them when the cells are one row."""
+def _stack_of(stacked: Sequence[Sequence[tuple[float, str]]], alone: bool) -> list[float]:
+    """The base lines at which rows begin that no line parts; one of them when the cells are one row.
+    ``alone`` says that nothing is drawn but one row."""
     bases = sorted({round(base, 1) for lines in stacked for base, _ in lines})
     bases = [b for i, b in enumerate(bases) if i == 0 or b - bases[i - 1] > 2.5]
     if len(bases) < 2 or len(stacked) < 2:
@@ -337,10 +343,13 @@ def _stack_of(stacked: Sequence[Sequence[tuple[float, str]]]) -> list[float]:
     words = sum(len(text.split()) for lines in stacked for _, text in lines)
     hits = sum(any(abs(base - other) < 2.5 for other in bases) for lines in stacked for base, _ in lines)
     alike = sum(count >= most - 1 for count in counts) >= max(2, 0.7 * len(counts))
-    if most >= 3 and alike and words <= 4 * sum(counts) and hits >= 0.9 * sum(counts):
-        return bases
     later = [text for lines in stacked[1:] for _, text in lines]
-    if most >= 3 and len(later) >= 3 and sum(map(is_number, later)) >= 0.6 * len(later):
+    figures = sum(map(is_number, later))
+    # Few lines without figures are the header's, or those of wrapped cells.
+    rows_of_words = alone or most > MAX_HEADER_LINES or figures >= 0.5 * len(later)
+    if most >= 3 and alike and rows_of_words and words <= 4 * sum(counts) and hits >= 0.9 * sum(counts):
+        return bases
+    if most >= 3 and len(later) >= 3 and max(counts[1:]) >= 2 and figures >= 0.6 * len(later):
         return bases if _are_level(stacked) else bases[:1]
     # Blocks of lines, apart in all cells at once.
     steps = [b - a for a, b in pairwise(bases)]
