@@ -11,7 +11,6 @@ from webfetch_fetch_http import plugin
 
 from webfetch_core import Settings, Webfetch
 from webfetch_core.api import WebfetchError
-from webfetch_core.settings import NetSettings, TtlSettings
 from webfetch_core.testing import FakeClock, LoopbackSite, MemoryCache, ScriptedExtractor, fake_plugin
 from webfetch_core.testing.site import Received, Reply
 
@@ -44,10 +43,14 @@ def world() -> Iterator[Callable[..., World]]:
     def make(**ttl: float) -> World:
         site = LoopbackSite().start()
         clock, cache, events = FakeClock(), MemoryCache(), []
-        settings = Settings(
-            net=NetSettings(allow_hosts=("127.0.0.1", "localhost")),
-            ttl=TtlSettings(**{"stable_s": 100.0, "stale_factor": 10.0, **ttl}),
-            extract_workers=0,
+        wanted = {"stable_s": 100.0, "stale_factor": 10.0, **ttl}
+        settings = Settings.load(
+            {},
+            overrides={
+                "net.allow_hosts": ("127.0.0.1", "localhost"),
+                "extract_workers": 0,
+                **{f"ttl.{name}": value for name, value in wanted.items()},
+            },
         )
         plugins = [
             ("fetch_http", plugin),
