@@ -77,6 +77,9 @@ class World:
 
     def __init__(self, stack: ExitStack) -> None:
         self.canary = Canary()
+        with socket.create_connection(("127.0.0.1", self.canary.port)) as probe:
+            assert probe.recv(4) == b"HTTP", "the canary does not sing"
+        self.canary.reached.clear()
         self.site = stack.enter_context(LoopbackSite())
         self.groups, self.records = refused(self.canary.port)
         more, self.allowed_by_cases, case_records = case_urls(CASES)
