@@ -100,10 +100,11 @@ def measure(task: tuple[Sample, bool]) -> Outcome:
     for name, model in models.items():
         ours = extractor(model)
         began = time.perf_counter()
-        document = ours.extract(page)
-        ms[name] = 1_000 * (time.perf_counter() - began)
         found = ours.find(page)
-        texts[name] = found.body if found else ""
+        body = found.body if found else ""
+        document = ours.document(page.url, found) if found else None
+        ms[name] = 1_000 * (time.perf_counter() - began)
+        texts[name] = body
         texts[name + DOCUMENT] = document.text if document else ""
         if name == OURS and document:
             step, found_type = document.metadata["extracted_by"], document.page_type

@@ -105,13 +105,7 @@ class HtmlExtractor:
 
     def extract(self, page: Page) -> Document | None:
         found = self.find(page)
-        if found is None:
-            return None
-        if not tokens_of(found.body):
-            if len(tokens_of(found.opened.head.description)) < 5:
-                return None
-            found.flags.append("metadata_only")
-        return self._document(page.url, found)
+        return None if found is None else self.document(page.url, found)
 
     def find(self, page: Page) -> Found | None:
         """Look for the content of a page; None when there is no page."""
@@ -132,7 +126,12 @@ class HtmlExtractor:
         _fill(found)
         return found
 
-    def _document(self, url: str, found: Found) -> Document:
+    def document(self, url: str, found: Found) -> Document | None:
+        """Put the head before what was found; None when the page says nothing."""
+        if not tokens_of(found.body):
+            if len(tokens_of(found.opened.head.description)) < 5:
+                return None
+            found.flags.append("metadata_only")
         head = found.opened.head
         title, dirty_title = invisible.clean(head.title)
         description, dirty_description = invisible.clean(head.description)

@@ -144,13 +144,12 @@ def page_types(model: Model, page: NDArray[np.float32]) -> Floats:
 
 def term_scores(terms: Mapping[str, float], found: Sequence[Evidence]) -> NDArray[np.float32]:
     """The summed weights of each kind of words around each block: ``[blocks, 3]``."""
-    weight = terms.get
     known: dict[int, float] = {}  # the lists of names and headings are shared by many blocks
 
     def score(words: Sequence[str]) -> float:
         total = known.get(id(words))
         if total is None:
-            total = known[id(words)] = sum([weight(word, 0.0) for word in words])
+            total = known[id(words)] = sum([terms[word] for word in words if word in terms])
         return total
 
     return np.array([[score(words) for words in each] for each in found], dtype=np.float32)

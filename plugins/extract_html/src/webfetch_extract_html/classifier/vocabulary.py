@@ -68,6 +68,7 @@ def category_bit(name: str) -> int:
     return 1 << CATEGORIES.index(name)
 
 
+@lru_cache(maxsize=50_000)
 def _bits_of(word: str) -> int:
     bits = _CATEGORY_BITS.get(word)
     if bits is None:
