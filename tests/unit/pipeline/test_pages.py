@@ -399,8 +399,8 @@ class StubWorkers:
         self.answers = list(answers)
         self.futures: list[Future[Any]] = []
 
-    def submit(self, page: Page, timeout_s: float) -> Future[Any]:
-        assert timeout_s > 0
+    def submit(self, page: Page, timeout_s: float, *, until: float) -> Future[Any]:
+        assert timeout_s > 0 and until > 0
         future: Future[Any] = Future()
         self.futures.append(future)
         answer = self.answers.pop(0)
