@@ -321,6 +321,25 @@ def test_reader_comments_are_left_out_of_articles():
     assert "Trust me" not in extract(page).text
 
 
+def test_what_a_site_suggests_and_shares_is_left_out():
+    suggested = "".join(f"<li><a href='/s{n}'>Ten lakes to see in year {n}</a></li>" for n in range(6))
+    page = article("").replace(
+        "</article>",
+        f"</article><section class='related-posts'><h4>You may also like</h4><ul>{suggested}</ul></section>"
+        "<div class='share-bar'><a href='https://s.example/?u=x'>Share</a> <a href='#'>Copy link</a></div>",
+    )
+    text = extract(page).text
+    assert "Ten lakes" not in text
+    assert "Copy link" not in text
+
+
+def test_queries_of_links_stay_byte_for_byte():
+    href = "/find?q=%E6%B0%B4%20a&amp;b=1%2C2&amp;c=d+e"
+    assert "[find](https://t.example/find?q=%E6%B0%B4%20a&b=1%2C2&c=d+e)" in text_of(
+        f"<p>To <a href='{href}'>find</a> it.</p>", links_in_text=True
+    )
+
+
 def test_a_step_that_fails_is_passed_over():
     def failing(view):
         return None
