@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 from webfetch_core.api import Clock, Document, ExtractionStep, Page, PageError
 
-from .blocks import blocks_of, shape_of, with_bold_headings
+from .blocks import blocks_of, shape_of
 from .flow import TextLine
 from .furniture import furniture
 from .markdown import write
+from .mending import whole, with_bold_headings
 from .metadata import iso_date, said
 from .page import PageText
 from .precheck import is_pdf, largest_stream
@@ -94,7 +95,7 @@ def _document(url: str, reading: Reading, settings: ExtractPdfSettings) -> Docum
     beside = furniture(lines, [page.height for page in pages])
     kept = [line for of_page in lines for line in of_page if id(line) not in beside.dropped]
     shape = shape_of(kept)
-    blocks = blocks_of(flow, shape, reading.outline, beside)
+    blocks = whole(blocks_of(flow, shape, reading.outline, beside))
     with_bold_headings(blocks, shape)
     text = write(blocks, words_within(line.text for line in kept))
     truncated = reading.truncated

@@ -17,7 +17,8 @@ import pypdfium2.raw as raw
 
 from . import overlays, quick
 from .geometry import Matrix, to_view
-from .records import Area, Box, Char, Link, PageContent, Style
+from .pdfium_values import colour_of, crop_box_of, links_of, matrix_of, subpaths_of
+from .records import Area, Box, Char, PageContent, Style
 from .ruling import Rulings
 
 LOCK = threading.RLock()
@@ -27,10 +28,7 @@ MAX_DEPTH = 12
 """Forms within forms that are followed: real files have two or three, bombs have no end."""
 MAX_SEGMENTS = 4_000
 """Segments of one path that are looked at: more is a drawing, not a table."""
-MAX_PAGE_SIDE = 20_000.0
-"""Points; no page of text is larger. Beyond, coordinates are not to be trusted."""
 
-_LETTER = Box(0.0, 0.0, 612.0, 792.0)
 _INVISIBLE = (raw.FPDF_TEXTRENDERMODE_INVISIBLE, raw.FPDF_TEXTRENDERMODE_CLIP)
 _SOFT_HYPHENS = (0x02, 0xAD, 0xFFFE)
 
@@ -109,7 +107,7 @@ class _PageReader:
     def __init__(self, document: Any, page: Any, number: int, max_chars: int, max_objects: int) -> None:
         self.document, self.page = document, page
         self.max_chars, self.max_objects = max_chars, max_objects
-        crop = _crop_box(page)
+        crop = crop_box_of(page)
         self.view, width, height = to_view(crop, raw.FPDFPage_GetRotation(page))
         self.content = PageContent(number=number, width=width, height=height)
         self.rulings = Rulings()
@@ -139,7 +137,7 @@ class _PageReader:
                 self._chars(text)
             finally:
                 raw.FPDFText_ClosePage(text)
-        self.content.links.extend(_links(self.document, self.page, self.view))
+        self.content.links.extend(links_of(self.document, self.page, self.view))
 
     # ---- what is drawn --------------------------------------------------------------------------------
 
@@ -171,7 +169,7 @@ class _PageReader:
                 kind = raw.FPDFPageObj_GetType(item)
                 if kind == raw.FPDF_PAGEOBJ_FORM:
                     if len(stack) <= MAX_DEPTH:
-                        stack.append(iter(self._children(item, _matrix(item).then(matrix), of_form=True)))
+                        stack.append(iter(self._children(item, matrix_of(item).then(matrix), of_form=True)))
                         break
                     continue
                 yield item, kind, matrix
@@ -196,8 +194,8 @@ class _PageReader:
         count = raw.FPDFPath_CountSegments(item)
         if not 2 <= count <= MAX_SEGMENTS:
             return
-        subpaths = _subpaths(item, count, _matrix(item).then(matrix))
-        colour = _colour(raw.FPDFPageObj_GetFillColor, item) if filled else None
+        subpaths = subpaths_of(item, count, matrix_of(item).then(matrix))
+        colour = colour_of(raw.FPDFPageObj_GetFillColor, item) if filled else None
         for points, closed, straight in subpaths:
             if not straight:
                 self.content.shapes += 1
@@ -263,7 +261,7 @@ class _PageReader:
         angle = round(math.degrees(math.atan2(drawn.b, drawn.a))) % 360
         font = raw.FPDFTextObj_GetFont(item)
         name, bold, mono = self._font(font)
-        colour = _colour(raw.FPDFPageObj_GetFillColor, item)
+        colour = colour_of(raw.FPDFPageObj_GetFillColor, item)
         ghost = raw.FPDFTextObj_GetTextRenderMode(item) in _INVISIBLE or (
             colour is not None and colour[1] == 0
         )
@@ -296,77 +294,3 @@ class _PageReader:
         )
         self.fonts[address] = f"{name}@{address:x}", bold, mono
         return self.fonts[address]
-
-
-def _crop_box(page: Any) -> Box:
-    values = [ctypes.c_float() for _ in range(4)]
-    refs = [ctypes.byref(value) for value in values]
-    for get in (raw.FPDFPage_GetCropBox, raw.FPDFPage_GetMediaBox):
-        if get(page, *refs):
-            left, bottom, right, top = (value.value for value in values)
-            box = Box(min(left, right), min(bottom, top), max(left, right), max(bottom, top))
-            if 1 <= box.width <= MAX_PAGE_SIDE and 1 <= box.height <= MAX_PAGE_SIDE:
-                return box
-    return _LETTER
-
-
-def _matrix(item: Any) -> Matrix:
-    found = raw.FS_MATRIX()
-    if not raw.FPDFPageObj_GetMatrix(item, ctypes.byref(found)):
-        return Matrix()
-    return Matrix(found.a, found.b, found.c, found.d, found.e, found.f)
-
-
-def _colour(get: Any, item: Any) -> tuple[tuple[int, int, int], int] | None:
-    """Red, green and blue, and the opacity (0-255); None for a pattern."""
-    parts = [ctypes.c_uint() for _ in range(4)]
-    if not get(item, *(ctypes.byref(part) for part in parts)):
-        return None
-    red, green, blue, alpha = (part.value for part in parts)
-    return (red, green, blue), alpha
-
-
-Points = list[tuple[float, float]]
-
-
-def _subpaths(item: Any, count: int, matrix: Matrix) -> list[tuple[Points, bool, bool]]:
-    """The points of each subpath, whether it is closed, and whether it has straight segments only."""
-    found: list[tuple[Points, bool, bool]] = []
-    x, y = ctypes.c_float(), ctypes.c_float()
-    points: Points = []
-    closed, straight = False, True
-    for index in range(count):
-        segment = raw.FPDFPath_GetPathSegment(item, index)
-        if not segment or not raw.FPDFPathSegment_GetPoint(segment, ctypes.byref(x), ctypes.byref(y)):
-            continue
-        kind = raw.FPDFPathSegment_GetType(segment)
-        if kind == raw.FPDF_SEGMENT_MOVETO:
-            if len(points) > 1:
-                found.append((points, closed, straight))
-            points, closed, straight = [], False, True
-        elif kind == raw.FPDF_SEGMENT_BEZIERTO:
-            straight = False
-        points.append(matrix.point(x.value, y.value))
-        closed = closed or bool(raw.FPDFPathSegment_GetClose(segment))
-    if len(points) > 1:
-        found.append((points, closed, straight))
-    return found
-
-
-def _links(document: Any, page: Any, view: Matrix) -> Iterator[Link]:
-    position, link = ctypes.c_int(0), raw.FPDF_LINK()
-    rect = raw.FS_RECTF()
-    for _ in range(1_000):
-        if not raw.FPDFLink_Enumerate(page, ctypes.byref(position), ctypes.byref(link)):
-            return
-        action = raw.FPDFLink_GetAction(link)
-        if not action or raw.FPDFAction_GetType(action) != raw.PDFACTION_URI:
-            continue
-        length = raw.FPDFAction_GetURIPath(document, action, None, 0)
-        if not 1 < length <= 4_096:
-            continue
-        buffer = ctypes.create_string_buffer(length)
-        raw.FPDFAction_GetURIPath(document, action, buffer, length)
-        if raw.FPDFLink_GetAnnotRect(link, ctypes.byref(rect)):
-            box = view.box(rect.left, rect.bottom, rect.right, rect.top)
-            yield Link(box, buffer.value.decode("utf-8", "replace").strip())

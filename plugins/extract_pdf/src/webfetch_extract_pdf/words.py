@@ -15,6 +15,7 @@ from attrs import define
 
 from . import bidi
 from .records import Box, Char
+from .rows import rows_of_chars, without_doubles
 
 WORD_GAP = 0.16
 """Least gap between two words, in ems: a narrow word space is a fifth of an em, kerning far less."""
@@ -22,8 +23,6 @@ WIDE_WORD_GAP = 0.18
 """The same where the line has blanks of its own: a gap without one is tracking or justification."""
 TRACKED = 0.12
 """Median gap, in ems, from which the letters of a line count as spaced out."""
-SAME_LINE = 0.28
-"""How far base lines may lie apart within one line, in ems of the larger type (indices, crooked scans)."""
 _WIDE = frozenset({"W", "F"})
 _BULLETS = frozenset(
     "•◦▪▫‣∙●○■□◆◇❑❖–—-*·➢➤►▶→✓✔✗§¾\uf0b7\uf0a7\uf0a8\uf0d8\uf0fc\uf0fb\uf076\uf071\uf06e\uf06f\uf0e0"
@@ -98,7 +97,7 @@ class Line:
 def lines_of(chars: Iterable[Char]) -> list[Line]:
     """Return the lines from top to bottom, each across the whole width of the page."""
     found = []
-    for row in _rows(_without_doubles(chars)):
+    for row in rows_of_chars(without_doubles(chars)):
         words = _words(row)
         if words:
             found.append(Line.of(words))
@@ -130,94 +129,6 @@ def is_wide(char: str) -> bool:
 def is_bullet(text: str) -> bool:
     """Whether a word only marks an item of a list."""
     return len(text) == 1 and (text in _BULLETS or text == "o")
-
-
-# ---- rows -------------------------------------------------------------------------------------------
-
-
-def _without_doubles(chars: Iterable[Char]) -> list[Char]:
-    """Drop characters that are drawn again in the same place: bold type and shadows for want of a font.
-
-    Letters of one ligature share their place, too, but are drawn at once.
-    """
-    seen: dict[tuple[str, int, int], Char] = {}
-    kept = []
-    for char in chars:
-        text = char.text
-        if not text.isspace():
-            step = max(char.style.size * 0.15, 0.5)
-            x, y = int(char.x0 / step), int(char.base / step)
-            key = (text, x, y)
-            if key in seen or (text, x - 1, y) in seen or (text, x + 1, y) in seen:
-                doubled = False
-                for place in (key, (text, x - 1, y), (text, x + 1, y)):
-                    other = seen.get(place)
-                    if (
-                        other is not None
-                        and abs(other.x0 - char.x0) < step
-                        and abs(other.base - char.base) < step
-                        and (other.style.z != char.style.z or char.style.z < 0)
-                    ):
-                        doubled = True
-                if doubled:
-                    continue
-            seen[key] = char
-        kept.append(char)
-    return kept
-
-
-def _rows(chars: Sequence[Char]) -> list[list[Char]]:
-    """Characters by base line; smaller ones set higher or lower join the line that they belong to."""
-    by_base: dict[float, list[Char]] = {}
-    for char in chars:
-        by_base.setdefault(round(char.base, 1), []).append(char)
-    rows: list[tuple[float, float, list[Char]]] = []  # base, size, characters
-    for base in sorted(by_base):
-        group = by_base[base]
-        size = max(c.style.size for c in group)
-        if rows and base - rows[-1][0] <= SAME_LINE * max(size, rows[-1][1]):
-            last_base, last_size, last = rows[-1]
-            last.extend(group)
-            # The larger or the longer part holds the base line.
-            heavier = size > last_size or (size == last_size and len(group) > len(last) / 2)
-            rows[-1] = (base if heavier else last_base, max(size, last_size), last)
-        else:
-            rows.append((base, size, list(group)))
-    return [row for _, _, row in _with_indices(rows)]
-
-
-def _with_indices(rows: list[tuple[float, float, list[Char]]]) -> list[tuple[float, float, list[Char]]]:
-    """Rows of small characters between the letters of a larger line are its indices and exponents."""
-    kept: list[tuple[float, float, list[Char]]] = []
-    for number, (base, size, row) in enumerate(rows):
-        home = None
-        for other in rows[max(number - 1, 0) : number + 2]:
-            if other[2] is row or size > 0.8 * other[1] or abs(base - other[0]) > 0.55 * other[1]:
-                continue
-            if all(_touches(char, other[2]) for char in row if not char.text.isspace()):
-                home = other
-        if home is not None and len(row) < len(home[2]):
-            home[2].extend(row)
-        else:
-            kept.append((base, size, row))
-    return kept
-
-
-def _touches(char: Char, row: Sequence[Char]) -> bool:
-    reach = 0.3 * char.style.size
-    return any(
-        other.style.size > char.style.size
-        and not other.text.isspace()
-        and (
-            abs(char.x0 - other.x1) < reach
-            or abs(other.x0 - char.x1) < reach
-            or other.x0 < char.x0 < other.x1
-        )
-        for other in row
-    ) or any(
-        other is not char and other.style.size == char.style.size and 0 <= char.x0 - other.x1 < reach
-        for other in row
-    )
 
 
 # ---- words ------------------------------------------------------------------------------------------
