@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from attrs import Factory, define, frozen
+from attrs import Factory, define
 
 from .flow import TextLine
 from .furniture import Furniture
 from .prose import ends_sentence, goes_on, letters
+from .shape import LARGER, Shape, key_of
 from .tables import Table, continues, joined
 from .words import is_bullet
 
-LARGER = 1.12
-"""How much larger than the body's a line's type is that is a heading by its size."""
 MAX_HEADING = 160
 """Characters; what is longer is text in large type."""
 PARAGRAPH_GAP = 1.28
@@ -47,38 +45,6 @@ class Block:
     table: Table | None = None
 
 
-@frozen(kw_only=True)
-class Shape:
-    """What is usual in a file: the body's type, the heading sizes (largest first), whether bold is."""
-
-    body: float
-    sizes: tuple[float, ...] = ()
-    bold: bool = False
-    mono: bool = False
-
-
-def shape_of(lines: Iterable[TextLine]) -> Shape:
-    """Measure a file."""
-    weights: Counter[float] = Counter()
-    bold = mono = total = 0
-    for line in lines:
-        count = letters([line.text])
-        weights[round(line.size * 2) / 2] += count
-        total += count
-        bold += count if line.bold else 0
-        mono += count if line.mono else 0
-    if not weights:
-        return Shape(body=10.0)
-    body = weights.most_common(1)[0][0]
-    larger = [s for s, n in weights.items() if s >= LARGER * body and n >= 2]
-    return Shape(
-        body=body,
-        sizes=tuple(sorted(larger, reverse=True)),
-        bold=bold > 0.5 * total,
-        mono=mono > 0.5 * total,
-    )
-
-
 def blocks_of(
     flow: Sequence[TextLine | Table], shape: Shape, outline: Mapping[str, int], beside: Furniture
 ) -> list[Block]:
@@ -92,11 +58,6 @@ def blocks_of(
         elif id(item) not in beside.dropped:
             builder.add(item)
     return builder.blocks
-
-
-def key_of(text: str) -> str:
-    """What of a heading is compared with the outline's."""
-    return "".join(c for c in text.lower() if c.isalnum())
 
 
 def _pitches(flow: Sequence[TextLine | Table]) -> dict[tuple[int, int], float]:

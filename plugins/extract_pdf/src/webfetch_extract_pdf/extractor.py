@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from webfetch_core.api import Clock, Document, ExtractionStep, Page, PageError
 
-from .blocks import blocks_of, shape_of
+from .blocks import blocks_of
 from .flow import TextLine
 from .furniture import furniture
 from .markdown import write
@@ -17,6 +17,7 @@ from .precheck import is_pdf, largest_stream
 from .prose import words_within
 from .reading import Reading, read
 from .settings import ExtractPdfSettings
+from .shape import shape_of
 
 _NOT_A_PDF = 'it says "%PDF-" nowhere near its start, so it is no PDF, whatever its type says'
 SPARED = 0.85

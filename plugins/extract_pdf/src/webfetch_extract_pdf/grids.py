@@ -5,39 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from attrs import define
-
 from .cells import with_one_header, without_markers
+from .drawn import NEAR, Grid, grids_of, merged
 from .prose import mend as fold
 from .records import Rule
 from .segments import CELL_GAP, gutters_of, segments_of
 from .sheets import Sheet
 from .stacks import stack_of, stacked_cells, unstacked
-from .tables import MAX_COLUMNS, Table, without_empty
+from .tables import Table, without_empty
 from .words import Line, Word, join
 
-NEAR = 3.0
-"""Points by which lines that meet may miss each other."""
-MAX_RULES = 3_000
-"""More lines in one direction are a drawing."""
-MAX_CELLS = 20_000
 PROSE_WORDS = 45
 """Mean words a cell from which the lines frame the page's layout, not a table."""
 LAYOUT_LINES = 6
 """Mean lines a cell from which the same holds, unless the lines are rows."""
 
 
-@define(slots=True, kw_only=True, eq=False)
-class _Grid:
-    xs: list[float]
-    ys: list[float]
-    across: list[Rule]
-    down: list[Rule]
-
-
 def drawn_tables(sheet: Sheet, lines: Sequence[Line]) -> tuple[list[Table], list[Line]]:
     """Return the tables, and the lines without the words that stand in them."""
-    grids = _grids(merged(sheet.across), merged(sheet.down))
+    grids = grids_of(merged(sheet.across), merged(sheet.down))
     if not grids:
         return [], list(lines)
     tables: list[Table] = []
@@ -65,85 +51,7 @@ def drawn_tables(sheet: Sheet, lines: Sequence[Line]) -> tuple[list[Table], list
     return tables, rest
 
 
-def merged(rules: Sequence[Rule]) -> list[Rule]:
-    """Join pieces of one line: dashes, cell borders drawn one by one, doubled lines."""
-    if len(rules) > MAX_RULES:
-        return []
-    found: list[Rule] = []
-    at: list[float] = []
-    for rule in sorted(rules):
-        if at and rule.at - at[-1] <= 1.5:
-            at.append(rule.at)
-            found.append(Rule(at[0], rule.start, rule.end))
-        else:
-            at = [rule.at]
-            found.append(rule)
-    joined: list[Rule] = []
-    for rule in sorted(found):
-        last = joined[-1] if joined else None
-        if last is not None and last.at == rule.at and rule.start <= last.end + NEAR:
-            joined[-1] = Rule(last.at, last.start, max(last.end, rule.end))
-        else:
-            joined.append(rule)
-    return joined
-
-
-def _grids(across: Sequence[Rule], down: Sequence[Rule]) -> list[_Grid]:
-    """Groups of lines that meet, each with at least two in either direction."""
-    home = list(range(len(across) + len(down)))
-
-    def root(i: int) -> int:
-        while home[i] != i:
-            home[i] = home[home[i]]
-            i = home[i]
-        return i
-
-    for j, upright in enumerate(down):
-        for i, level in enumerate(across):
-            if (
-                level.start - NEAR <= upright.at <= level.end + NEAR
-                and upright.start - NEAR <= level.at <= upright.end + NEAR
-            ):
-                home[root(i)] = root(len(across) + j)
-    groups: dict[int, tuple[list[Rule], list[Rule]]] = {}
-    for i, level in enumerate(across):
-        groups.setdefault(root(i), ([], []))[0].append(level)
-    for j, upright in enumerate(down):
-        groups.setdefault(root(len(across) + j), ([], []))[1].append(upright)
-    found = []
-    for level_rules, upright_rules in groups.values():
-        if len(level_rules) < 2 or not upright_rules:
-            continue
-        xs, ys = _clustered([r.at for r in upright_rules]), _clustered([r.at for r in level_rules])
-        # Open sides: level lines that reach beyond the outermost upright ones.
-        left, right = min(r.start for r in level_rules), max(r.end for r in level_rules)
-        if left < xs[0] - 10:
-            xs.insert(0, left)
-            upright_rules.append(Rule(left, ys[0], ys[-1]))
-        if right > xs[-1] + 10:
-            xs.append(right)
-            upright_rules.append(Rule(right, ys[0], ys[-1]))
-        if (
-            len(xs) >= 3
-            and len(ys) >= 2
-            and len(xs) <= MAX_COLUMNS + 1
-            and (len(xs) - 1) * (len(ys) - 1) <= MAX_CELLS
-        ):
-            found.append(_Grid(xs=xs, ys=ys, across=level_rules, down=upright_rules))
-    return sorted(found, key=lambda g: (g.xs[-1] - g.xs[0]) * (g.ys[-1] - g.ys[0]))
-
-
-def _clustered(values: Sequence[float]) -> list[float]:
-    groups: list[list[float]] = []
-    for value in sorted(values):
-        if groups and value - groups[-1][-1] <= NEAR:
-            groups[-1].append(value)
-        else:
-            groups.append([value])
-    return [sum(group) / len(group) for group in groups]
-
-
-def _table(grid: _Grid, words: Sequence[Word]) -> Table | None:
+def _table(grid: Grid, words: Sequence[Word]) -> Table | None:
     lines = [_band_lines(grid, words, row) for row in range(len(grid.ys) - 1)]
     virtual = _text_edges(grid, lines)
     xs = sorted(grid.xs + virtual)
@@ -183,13 +91,13 @@ def _table(grid: _Grid, words: Sequence[Word]) -> Table | None:
     )
 
 
-def _band_lines(grid: _Grid, words: Sequence[Word], row: int) -> list[list[Word]]:
+def _band_lines(grid: Grid, words: Sequence[Word], row: int) -> list[list[Word]]:
     """The words of one row of the grid by base line, each from left to right."""
     inside = [w for w in words if _place(grid.ys, (w.y0 + w.y1) / 2) == row]
     return [sorted(line, key=lambda w: w.x0) for line in by_base(inside)]
 
 
-def _text_edges(grid: _Grid, lines: Sequence[Sequence[Sequence[Word]]]) -> list[float]:
+def _text_edges(grid: Grid, lines: Sequence[Sequence[Sequence[Word]]]) -> list[float]:
     """Where the text tells columns apart that no line does."""
     found: list[float] = []
     for left, right in pairwise(grid.xs):
@@ -206,7 +114,7 @@ def _text_edges(grid: _Grid, lines: Sequence[Sequence[Sequence[Word]]]) -> list[
 
 
 def _parted_by_text(
-    grid: _Grid, xs: Sequence[float], virtual: Sequence[float], lines: Sequence[Sequence[Sequence[Word]]]
+    grid: Grid, xs: Sequence[float], virtual: Sequence[float], lines: Sequence[Sequence[Sequence[Word]]]
 ) -> set[tuple[int, int]]:
     """(row, edge) pairs at which no line is drawn and the text stands apart all the same."""
     found: set[tuple[int, int]] = set()
@@ -240,7 +148,7 @@ def _stands_apart(line: Sequence[Word], x: float) -> bool | None:
     return gap >= CELL_GAP * max(before[-1].size, 4.0)
 
 
-def _cells(grid: _Grid, xs: Sequence[float], by_text: set[tuple[int, int]]) -> list[int]:
+def _cells(grid: Grid, xs: Sequence[float], by_text: set[tuple[int, int]]) -> list[int]:
     """For every field of the grid the first field of the cell that it belongs to, row by row."""
     columns, rows = len(xs) - 1, len(grid.ys) - 1
     home = list(range(columns * rows))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pypdfium2.raw as raw
 
-from .blocks import key_of
+from .shape import key_of
 
 MAX_BOOKMARKS = 2_000
 _FIELDS = ("Title", "Author", "Subject", "Keywords", "CreationDate", "ModDate")

@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from .blocks import Block, Shape
+from .blocks import Block
 from .prose import ends_sentence, goes_on, letters, mend
+from .shape import Shape
 
 _NUMBERED_HEADING = re.compile(r"^(?:\d{1,2}(?:\.\d{1,2}){0,4}\.?|[A-Z]\.|[IVX]{1,5}\.)\s+\S")
 
