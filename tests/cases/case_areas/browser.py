@@ -73,13 +73,13 @@ def _open_pages(host: Webfetch) -> int:
     that is kept ready for the next page is nobody's."""
     (handle,) = (h for h in host._host.handles("fetch") if h.name == "browser")
     thread = handle.built._thread
-    end = time.monotonic() + 5
-    while thread._current is not None and thread._current.active and time.monotonic() < end:
+    end = time.monotonic() + 20
+    while True:
+        current = thread._current
+        left = len(current.browser.contexts) - (current.spare is not None) if current is not None else 0
+        if not left or time.monotonic() > end:
+            return left
         time.sleep(0.05)
-    current = thread._current
-    while current is not None and current.furnishing and time.monotonic() < end:
-        time.sleep(0.05)
-    return len(current.browser.contexts) - (current.spare is not None) if current is not None else 0
 
 
 def _settled() -> int:
