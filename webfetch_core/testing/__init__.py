@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         fake_plugin,
         hits,
     )
+    from .hub import LoopbackHub, model_store
     from .memory import MemoryCache
     from .service import LoopbackService
     from .site import LoopbackSite
@@ -49,7 +50,9 @@ _WHERE = {
     "FakeContext": "context",
     "loopback_http": "context",
     "fake_dist": "dists",
+    "LoopbackHub": "hub",
     "LoopbackService": "service",
+    "model_store": "hub",
     "LoopbackSite": "site",
     "MemoryCache": "memory",
     **dict.fromkeys(
@@ -98,6 +101,7 @@ __all__ = [
     "FreshnessClassifierContract",
     "Hang",
     "LLMContract",
+    "LoopbackHub",
     "LoopbackService",
     "LoopbackSite",
     "MemoryCache",
@@ -117,6 +121,7 @@ __all__ = [
     "fake_plugin",
     "hits",
     "loopback_http",
+    "model_store",
     "overrides_contract",
 ]
 

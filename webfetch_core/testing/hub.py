@@ -1,6 +1,6 @@
-"""A model hub on the loopback address: what ``huggingface_hub`` asks for, and the ways in which it fails.
+"""A model hub on the loopback address, and a store to pull into.
 
-It serves ``/<repo>/resolve/<revision>/<file>`` with ETag, length and ranges.
+It answers what ``huggingface_hub`` asks for, and fails in the ways that hubs do: it serves ``/<repo>/resolve/<revision>/<file>`` with ETag, length and ranges.
 """
 
 from __future__ import annotations
@@ -8,10 +8,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from types import TracebackType
 
+from ..runtime.models import ModelStore
 from .site import LoopbackSite
 from .site_server import Received, Reply
+
+
+def model_store(home: Path, hub: LoopbackHub | None = None) -> ModelStore:
+    """A model store below ``home`` that knows of no environment; it pulls from ``hub``, if from anywhere."""
+    return ModelStore({"HF_ENDPOINT": hub.endpoint} if hub else {"HF_HUB_OFFLINE": "1"}, home)
 
 
 class LoopbackHub:

@@ -5,4 +5,4 @@ from webfetch_core.testing.contracts import RankerContract
 
 class TestMiniLM(RankerContract):
     plugin = "webfetch_rank_onnx.plugin"
-    provider = "minilm"
+    provider = "onnx"

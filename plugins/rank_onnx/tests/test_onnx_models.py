@@ -30,7 +30,7 @@ from webfetch_rank_onnx.tokens import encode, encode_pairs, from_json, wordpiece
 
 from webfetch_core import Settings, Webfetch
 from webfetch_core.api import Model, ModelFile, ModelSpec, Provider, RankTraits, hookimpl
-from webfetch_core.testing import MemoryCache
+from webfetch_core.testing import LoopbackHub, MemoryCache, model_store
 
 DATA = files("webfetch_rank_onnx") / "data"
 TOY = Path(__file__).parent / "data" / "toy_crossencoder.onnx"
@@ -44,9 +44,7 @@ PASSAGES = [
 
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[minilm.Encoder]:
-    from webfetch_core.runtime.models import ModelStore
-
-    paths = ModelStore({}, tmp_path_factory.mktemp("home")).files(MINILM)
+    paths = model_store(tmp_path_factory.mktemp("home")).files(MINILM)
     made = minilm.load(paths, RankOnnxSettings(threads=2))
     yield made
     made.streams.close()
@@ -109,9 +107,7 @@ def test_a_long_text_is_cut_at_what_the_model_reads(encoder: minilm.Encoder) -> 
 
 
 def test_a_closed_ranker_says_so(encoder: minilm.Encoder, tmp_path: Path) -> None:
-    from webfetch_core.runtime.models import ModelStore
-
-    made = minilm.load(ModelStore({}, tmp_path).files(MINILM), RankOnnxSettings(threads=1))
+    made = minilm.load(model_store(tmp_path).files(MINILM), RankOnnxSettings(threads=1))
     ranker = BiEncoder(made, None)
     ranker.close()
     with pytest.raises(RuntimeError, match="closed"):
@@ -333,8 +329,6 @@ def test_a_cross_encoder_comes_from_the_hub_and_joins_the_cascade(
     tmp_path: Path, toy: dict[str, bytes]
 ) -> None:
     pytest.importorskip("huggingface_hub", reason="pulling needs huggingface_hub")
-    from webfetch_core.testing.hub import LoopbackHub
-
     revision = "a" * 40
     spec = ModelSpec(
         name="toy-crossencoder",
@@ -406,6 +400,6 @@ def test_declaring_loads_no_library() -> None:
 def test_the_provider_serves_in_a_host(tmp_path: Path) -> None:
     from webfetch_rank_onnx import plugin
 
-    chosen = Settings(home=str(tmp_path), rank=("minilm",), cache=("none",))
+    chosen = Settings(home=str(tmp_path), rank=("onnx",), cache=("none",))
     with Webfetch(chosen, plugins=[plugin], autoload=False) as wf:
         assert wf.rank(QUERY, PASSAGES)[0].index == 0

@@ -1,4 +1,4 @@
-"""Entry point: declares the rankers ``minilm`` (bi-encoder) and ``msmarco`` (cross-encoder)."""
+"""Entry point: declares the rankers ``onnx`` (bi-encoder) and ``onnx_crossencoder``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def build_crossencoder(settings: RankOnnxSettings | None, context: PluginContext
 def webfetch_rankers() -> list[Provider[Ranker]]:
     return [
         Provider(
-            name="minilm",
+            name="onnx",
             build=build_biencoder,
             summary="all-MiniLM-L6-v2: cosine of query and passage, int8 on onnxruntime",
             settings=RankOnnxSettings,
@@ -38,7 +38,7 @@ def webfetch_rankers() -> list[Provider[Ranker]]:
             max_concurrency=8,
         ),
         Provider(
-            name="msmarco",
+            name="onnx_crossencoder",
             build=build_crossencoder,
             summary="ms-marco-MiniLM-L6-v2: query and passage read together, on onnxruntime",
             settings=RankOnnxSettings,
