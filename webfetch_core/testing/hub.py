@@ -1,6 +1,7 @@
 """A model hub on the loopback address, and a store to pull into.
 
-It answers what ``huggingface_hub`` asks for, and fails in the ways that hubs do: it serves ``/<repo>/resolve/<revision>/<file>`` with ETag, length and ranges.
+It answers what ``huggingface_hub`` asks for, ``/<repo>/resolve/<revision>/<file>`` with ETag, length and
+ranges, and fails in the ways that hubs do.
 """
 
 from __future__ import annotations
