@@ -21,6 +21,7 @@ Points = list[tuple[float, float]]
 
 
 def crop_box_of(page: Any) -> Box:
+    """What of the page is shown, in its own coordinates; Letter size where the file says nonsense."""
     values = [ctypes.c_float() for _ in range(4)]
     refs = [ctypes.byref(value) for value in values]
     for get in (raw.FPDFPage_GetCropBox, raw.FPDFPage_GetMediaBox):
@@ -33,6 +34,7 @@ def crop_box_of(page: Any) -> Box:
 
 
 def matrix_of(item: Any) -> Matrix:
+    """How an object is placed on what it belongs to."""
     found = raw.FS_MATRIX()
     if not raw.FPDFPageObj_GetMatrix(item, ctypes.byref(found)):
         return Matrix()
@@ -73,6 +75,7 @@ def subpaths_of(item: Any, count: int, matrix: Matrix) -> list[tuple[Points, boo
 
 
 def links_of(document: Any, page: Any, view: Matrix) -> Iterator[Link]:
+    """The links of a page that lead to a URL."""
     position, link = ctypes.c_int(0), raw.FPDF_LINK()
     rect = raw.FS_RECTF()
     for _ in range(MAX_LINKS):
