@@ -31,9 +31,7 @@ from webfetch_core.settings import NetSettings
 from webfetch_core.testing import LoopbackSite
 from webfetch_core.testing.site import Received, Reply
 
-WORDS = (
-    "lamp keeper tide harbour ferry cliff bell fog rope storm signal island north light boat chart".split()
-)
+WORDS = ("lamp", "keeper", "tide", "harbour", "ferry", "cliff", "bell", "fog", "rope", "storm", "signal")
 PAGE_S = 10.0
 NEVER_S = 1.0
 HANG_S = 2.5
@@ -53,7 +51,7 @@ PAGE = """<!doctype html><html lang="en"><title>Log %(n)d</title><main id="m"></
     for (const row of rows) { const p = document.createElement('p'); p.textContent = row; m.append(p); }
   });
 </script>"""
-HANGING = "<!doctype html><title>x</title><p>x</p><script>setTimeout(() => { for (;;) document.title += 'x' }, 30)</script>"
+HANGING = "<!doctype html><p>x</p><script>setTimeout(() => { for (;;) document.title += 1 }, 30)</script>"
 
 
 def site_of(seed: int) -> LoopbackSite:
@@ -88,6 +86,18 @@ def browser_processes() -> dict[int, int]:
     return {pid: size for pid in below if (size := proportional_kb(pid))}
 
 
+def main_browser(running: dict[int, int]) -> int:
+    """The process that the driver started; 0 when there is none."""
+    for pid in running:
+        try:
+            line = Path(f"/proc/{pid}/cmdline").read_bytes()
+        except OSError:
+            continue
+        if b"--remote-debugging-pipe" in line and b"--type=" not in line:
+            return pid
+    return 0
+
+
 def proportional_kb(pid: int) -> int:
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
@@ -118,6 +128,7 @@ def main() -> None:
     picks = random.Random(args.seed)
     times: list[float] = []
     memory: dict[int, float] = {}
+    browsers: set[int] = set()
     wrong = ended = 0
     with tempfile.TemporaryDirectory() as home, site_of(args.seed) as site:
         settings = Settings(
@@ -127,7 +138,7 @@ def main() -> None:
             host.warm_up("fetch", "extract")
             print(f"{'page':>5} {'memory MB':>10} {'processes':>10} {'p50 s':>7}")
             for n in range(1, args.pages + 1):
-                kind = "/hang" if n % 50 == 0 else "/never" if picks.random() < 0.1 else f"/page?{n}"
+                kind = "/hang" if n % 50 == 25 else "/never" if picks.random() < 0.1 else f"/page?{n}"
                 limit = {"/hang": HANG_S, "/never": NEVER_S}.get(kind, PAGE_S)
                 started = time.perf_counter()
                 try:
@@ -140,10 +151,12 @@ def main() -> None:
                         print(f"      page {n}: {exc.kind}: {exc}", file=sys.stderr)
                     else:
                         ended += exc.kind == "timeout"
+                if n % 10 == 0:
+                    browsers.add(main_browser(browser_processes()))
                 if n in marks:
                     memory[n] = at_rest_mb()
-                    count = len(browser_processes())
-                    print(f"{n:>5} {memory[n]:>10.0f} {count:>10} {median(times):>7.2f}", flush=True)
+                    running = browser_processes()
+                    print(f"{n:>5} {memory[n]:>10.0f} {len(running):>10} {median(times):>7.2f}", flush=True)
         time.sleep(1.0)
         left = len(browser_processes())
     base = memory[100] if 100 in memory else memory[marks[0]]
@@ -157,6 +170,7 @@ def main() -> None:
         "page_p50_s": median(times),
         "page_p95_s": percentile(times, 0.95),
         "pages_per_s": 1 / median(times) if times else 0.0,
+        "browsers": len(browsers - {0}),
         "processes_left": left,
     }
     print("\n" + "\n".join(f"{name:>18} {value:.2f}" for name, value in figures.items()))
