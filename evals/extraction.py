@@ -8,9 +8,10 @@ figures on the pages it was trained on; those say nothing of other pages.
 
     python evals/extraction.py [--quick] [--in-sample] [--show N]
 
-``content`` is the Markdown of the content; ``document`` the whole of ``Document.text``, title and description
-of the head included, which no truth has. Snippets (``traf``): those wanted that are there and those unwanted
-that are not, as F1. Needs resiliparse for its line; takes about four minutes on two cores.
+The first line of ours is of the Markdown of the content; ``(document)`` is the whole of ``Document.text``,
+title and description of the head included, which no truth has. Snippets (``traf``): those wanted that are
+there and those unwanted that are not, as F1. Times are of the processor, so that a busy machine adds little
+to them. Needs resiliparse for its line; takes about four minutes on two idle cores.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ DOCUMENT = " (document)"
 
 @frozen(kw_only=True)
 class Outcome:
-    """``texts`` and ``ms`` by extractor; ``step`` is who won in ours."""
+    """``scores`` (F1, precision, recall), ``snippets`` (wanted there, unwanted there, wanted) and ``ms`` by
+    extractor; ``step`` is who won in ours."""
 
     sample_id: str
     collection: str
@@ -99,22 +101,22 @@ def measure(task: tuple[Sample, bool]) -> Outcome:
     models = {OURS: f"fold{fold(sample)}"} | ({SHIPPED: "shipped"} if in_sample else {})
     for name, model in models.items():
         ours = extractor(model)
-        began = time.perf_counter()
+        began = time.process_time()
         found = ours.find(page)
         body = found.body if found else ""
         document = ours.document(page.url, found) if found else None
-        ms[name] = 1_000 * (time.perf_counter() - began)
+        ms[name] = 1_000 * (time.process_time() - began)
         texts[name] = body
         texts[name + DOCUMENT] = document.text if document else ""
         if name == OURS and document:
             step, found_type = document.metadata["extracted_by"], document.page_type
     for name, peer in PEERS.items():
-        began = time.perf_counter()
+        began = time.process_time()
         try:
             texts[name] = peer(sample)
         except Exception:  # what it fails on is nothing found
             texts[name] = ""
-        ms[name] = 1_000 * (time.perf_counter() - began)
+        ms[name] = 1_000 * (time.process_time() - began)
     scores, snippets = {}, {}
     for name, text in texts.items():
         if sample.truth is not None:
@@ -187,7 +189,10 @@ def main() -> None:
     if not options.quick:
         print("\nsnippets (traf): " + ", ".join(f"{n} {table[n]['traf']:.3f}" for n in (OURS, *PEERS)))
     ms = {name: median([o.ms[name] for o in outcomes]) for name in (*ours, *PEERS)}
-    print("\nms a page, median: " + ", ".join(f"{name} {value:.1f}" for name, value in ms.items()))
+    print(
+        "\nms of processor time a page, median: "
+        + ", ".join(f"{name} {value:.1f}" for name, value in ms.items())
+    )
     ratio = median([o.ms[OURS] / o.ms["trafilatura"] for o in outcomes if o.ms["trafilatura"] > 0])
     print(f"time of trafilatura: {ratio:.2f} (median of the pages' ratios)")
     steps = defaultdict(int)

@@ -27,7 +27,7 @@ def webfetch_extractors() -> list[Provider[Extractor]]:
         Provider(
             name="html",
             build=build_html,
-            summary="web pages: trafilatura, readability or the visible text, whichever has the evidence",
+            summary="web pages: a classifier of blocks, with trafilatura and readability beside it",
             settings=ExtractHtmlSettings,
             traits=ExtractTraits(content_types=("text/html", "application/xhtml+xml")),
             timeout_s=15.0,
