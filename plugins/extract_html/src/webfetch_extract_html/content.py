@@ -200,9 +200,8 @@ def choose(view: PageView, steps: Sequence[Step], trail: _Trail | None = None) -
             break
     share, selection, name = best
     if share < FLOOR:
-        trail.note(
-            "visible", everything, f"no step keeps {FLOOR:.0%} of the words outside navigation", won=True
-        )
+        why = f"no step keeps {FLOOR:.0%} of the words outside navigation"
+        trail.note("visible", everything, why, won=any(everything))
         return everything, "visible"
     selection = _with_crumbs(view, selection, max(LEFT_OVER * total, _SMALL))
     trail.note(
