@@ -197,6 +197,7 @@ def test_a_wait_that_is_asked_for_is_told() -> None:
         ("page.goto: net::ERR_UNSAFE_PORT at x", "refused"),
         ("page.goto: net::ERR_BLOCKED_BY_RESPONSE at x", "refused"),
         ("page.goto: net::ERR_ACCESS_DENIED at x", "refused"),
+        ("page.goto: net::ERR_INVALID_AUTH_CREDENTIALS at x", "login"),
         ("page.goto: net::ERR_TIMED_OUT at x", "timeout"),
         ("page.goto: net::ERR_EMPTY_RESPONSE at x", "unavailable"),
         ("page.goto: net::ERR_INVALID_HTTP_RESPONSE at x", "bad_response"),

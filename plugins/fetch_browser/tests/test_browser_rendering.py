@@ -212,6 +212,51 @@ def test_documents_that_are_no_html_come_as_they_are(browser: Any, site: Loopbac
     assert render(browser, site.url("/d.txt")).body == b"plain <b>text"
 
 
+def test_documents_that_the_browser_shows_in_a_page_of_its_own_come_as_they_are(
+    browser: Any, site: LoopbackSite
+) -> None:
+    pdf = b"%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\n" + bytes(range(256)) * 40 + b"\n%%EOF"
+    asked: list[str] = []
+
+    def document(request: Received) -> Reply:
+        asked.append(request.headers.get("cookie", ""))
+        return Reply(body=pdf, headers={"Content-Type": "application/pdf"})
+
+    site.add("/d.pdf", document)
+    site.redirect("/to-pdf", "/d.pdf", headers={"Set-Cookie": "pass=1"})
+    for path in ("/d.pdf", "/to-pdf"):
+        page = render(browser, site.url(path))
+        assert (page.body, page.content_type) == (pdf, "application/pdf")
+        assert page.final_url == site.url("/d.pdf")
+    assert asked[-1] == "pass=1"
+    site.add("/large.pdf", pdf + bytes(9_000_000), headers={"Content-Type": "application/pdf"})
+    assert kind_of(render, browser, site.url("/large.pdf")) == "too_large"
+
+
+@pytest.mark.parametrize("onward", ["/file.zip", "/to-file", "/nothing-new"])
+def test_a_page_that_starts_a_download_is_still_a_page(browser: Any, site: LoopbackSite, onward: str) -> None:
+    site.add("/file.zip", b"PK\x03\x04", headers={"Content-Type": "application/zip"})
+    site.redirect("/to-file", "/file.zip")
+    site.add("/nothing-new", status=204)
+    site.add(
+        "/starts",
+        f"<p>The keeper lights the lamp at dusk.</p>"
+        f"<script>setTimeout(() => {{ location.href = '{onward}' }}, 50)</script>",
+    )
+    page = render(browser, site.url("/starts"))
+    assert "lights the lamp" in page.body.decode() and page.status == 200
+
+
+def test_a_reply_without_a_page_is_empty(browser: Any, site: LoopbackSite) -> None:
+    site.add("/no-content", status=204)
+    assert kind_of(render, browser, site.url("/no-content")) == "empty"
+
+
+def test_a_password_that_is_asked_for_is_a_login(browser: Any, site: LoopbackSite) -> None:
+    site.add("/members", "<p>no</p>", status=401, headers={"WWW-Authenticate": 'Basic realm="m"'})
+    assert kind_of(render, browser, site.url("/members")) == "login"
+
+
 @pytest.mark.parametrize(
     "headers",
     [{"Content-Type": "application/zip"}, {"Content-Disposition": "attachment; filename=x.html"}],

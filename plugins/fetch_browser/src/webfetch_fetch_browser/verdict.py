@@ -25,6 +25,7 @@ from webfetch_core.api import (
 from .walls import Outline, is_wall
 
 _HTML = frozenset({"", "text/html", "application/xhtml+xml"})
+_VIEWED = frozenset({"application/pdf", "text/pdf"})
 
 
 @frozen(kw_only=True)
@@ -61,6 +62,11 @@ class Visit:
 def is_html(headers: Mapping[str, str]) -> bool:
     """Whether a reply is a document that is rendered rather than shown."""
     return headers.get("content-type", "").partition(";")[0].strip().lower() in _HTML
+
+
+def has_viewer(headers: Mapping[str, str]) -> bool:
+    """Whether the browser shows such a reply by a page of its own, instead of handing it over."""
+    return headers.get("content-type", "").partition(";")[0].strip().lower() in _VIEWED
 
 
 def fault(
@@ -160,9 +166,9 @@ def from_navigation(message: str, url: str, failures: Sequence[ProxyFailure]) ->
         return PageError("it is a file to download, not a page", kind="unsupported_type")
     if code == "ERR_TOO_MANY_REDIRECTS":
         return PageError("it redirects in a circle", kind="redirect_loop")
-    if code.startswith(
-        ("ERR_BLOCKED", "ERR_ACCESS_DENIED", "ERR_UNSAFE_PORT", "ERR_UNKNOWN_URL_SCHEME", "ERR_DISALLOWED")
-    ):
+    if code == "ERR_INVALID_AUTH_CREDENTIALS":
+        return PageError(f"{host} asks for a name and a password", kind="login")
+    if code.startswith(_FORBIDDEN):
         return Refused(f"{host}: the browser may not go there")
     if code.startswith(("ERR_CERT", "ERR_SSL", "ERR_BAD_SSL")):
         return Unavailable(f"no secure connection to {host} ({code})")
@@ -173,4 +179,13 @@ def from_navigation(message: str, url: str, failures: Sequence[ProxyFailure]) ->
     return Unavailable(f"{host}: {_HOST_SAID_NOTHING}" + (f" ({code})" if code else ""))
 
 
-__all__ = ["ProviderError", "Visit", "fault", "from_failure", "from_navigation", "is_html", "of_the_host"]
+__all__ = [
+    "ProviderError",
+    "Visit",
+    "fault",
+    "from_failure",
+    "from_navigation",
+    "has_viewer",
+    "is_html",
+    "of_the_host",
+]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from attrs import evolve, frozen
 
-from webfetch_core.api import ProxyLease, Refused, TimedOut, Unavailable, WebfetchError
+from webfetch_core.api import PageError, ProxyLease, Refused, TimedOut, Unavailable, WebfetchError
 
-from .scripts import LOOK, OUTLINE, SERIALISE
+from .scripts import LOAD_AGAIN, LOOK, OUTLINE, SERIALISE
 from .settling import PATIENT_S, Seen, Settling
-from .verdict import Visit, from_navigation, is_html
+from .verdict import Visit, from_navigation, has_viewer, is_html
 from .walls import Outline, is_wall
 from .world import ANSWER_S, Elsewhere, Unresponsive, World
 
@@ -56,6 +57,7 @@ class Visitor:
         self._under_way: dict[Request, float] = {}
         self._navigations: list[Request] = []
         self._reply: Response | None = None
+        self._shown: Response | None = None  # the reply before it, whose document stays if this one is none
         self._cut = False  # whether the reply broke off
         self._crash: asyncio.Future[None] = self._loop.create_future()
 
@@ -100,6 +102,8 @@ class Visitor:
             reached = self._navigations[-1].url if self._navigations else self._order.url
             if "imeout" in exc.message:
                 raise TimedOut(f"{urlsplit(reached).hostname} did not answer in time") from None
+            if self._reply is not None and self._reply.status in (204, 205):
+                raise PageError("the page is empty", kind="empty") from None
             raise from_navigation(exc.message, reached, self._order.lease.failures()) from None
 
     async def _route(self, route: Route) -> None:
@@ -140,11 +144,18 @@ class Visitor:
 
     def _failed(self, request: Request) -> None:
         self._ended(request)
-        if self._reply is not None and request == self._reply.request:
+        if self._reply is None or request != self._reply.request:
+            return
+        if self._shown is not None and (request.failure or "").endswith("ERR_ABORTED"):
+            self._reply, self._shown = self._shown, None  # a file, or 204: the page stays where it was
+        else:
             self._cut = True
 
     def _replied(self, response: Response) -> None:
         if response.request.is_navigation_request() and self._is_main(response.request):
+            before = self._reply
+            if before is not None and not self._cut and before.status // 100 != 3:
+                self._shown = before
             self._reply, self._cut = response, False
 
     def _is_ours(self, request: Request) -> bool:
@@ -253,12 +264,33 @@ class Visitor:
         from playwright.async_api import Error
 
         assert self._reply is not None
+        there = await self._there()
         try:
-            body = await asyncio.wait_for(self._reply.body(), self._left())
+            if has_viewer(there.headers) and there.status < 300:
+                size, body = await self._loaded_again()
+            else:
+                body = await asyncio.wait_for(self._reply.body(), self._left())
+                size = len(body)
         except (TimeoutError, Error):
             raise TimedOut("the document did not come in time") from None
         await self._judge_hops()
-        return evolve(await self._there(), body=body, size=len(body))
+        return evolve(there, body=body, size=size)
+
+    async def _loaded_again(self) -> tuple[int, bytes]:
+        """The bytes of what the browser shows in a page of its own, which is all that its reply gives: asked
+        for from there, with the same cookies, out of the cache where it is in it."""
+        world = World(self._session)
+        loading = asyncio.ensure_future(world.read(LOAD_AGAIN % self._order.max_bytes, waits=True))
+        await asyncio.wait({loading, self._crash}, timeout=self._left(), return_when=asyncio.FIRST_COMPLETED)
+        self._raise_if_crashed()
+        if not loading.done():
+            loading.cancel()
+            raise TimeoutError
+        try:
+            loaded = loading.result()
+        except Elsewhere:
+            raise Unavailable("the browser could not hand the document over") from None
+        return int(loaded["size"]), base64.b64decode(loaded["data"])
 
     async def _there(self) -> Visit:
         reply, url = self._reply, self._page.url

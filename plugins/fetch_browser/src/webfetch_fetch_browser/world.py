@@ -26,8 +26,9 @@ class World:
     def __init__(self, session: CDPSession) -> None:
         self._session = session
 
-    async def read(self, expression: str) -> Any:
-        """Return the value of ``expression``, which must be JSON.
+    async def read(self, expression: str, *, waits: bool = False) -> Any:
+        """Return the value of ``expression``, which must be JSON; with ``waits``, that of the promise that
+        it is, however long that takes.
 
         Raises:
             Elsewhere: the document went away meanwhile.
@@ -47,6 +48,7 @@ class World:
                     "expression": expression,
                     "contextId": world["executionContextId"],
                     "returnByValue": True,
+                    "awaitPromise": waits,
                     "timeout": ANSWER_S * 1000,
                 },
             )
