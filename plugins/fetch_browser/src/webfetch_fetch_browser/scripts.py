@@ -112,19 +112,3 @@ SERIALISE = """
 })(%d)
 """
 """The page as it stands, as one string of at most so many characters (``%d``)."""
-
-LOAD_AGAIN = """(async () => {
-  const most = %d;
-  const reply = await fetch(location.href, {cache: 'force-cache', credentials: 'include'});
-  if (!reply.ok) throw new Error(reply.status);
-  const blob = await reply.blob();
-  if (blob.size > most) return {size: blob.size, data: ''};
-  const url = await new Promise((done, failed) => {
-    const reader = new FileReader();
-    reader.onload = () => done(reader.result);
-    reader.onerror = () => failed(reader.error);
-    reader.readAsDataURL(blob);
-  });
-  return {size: blob.size, data: url.slice(url.indexOf(',') + 1)};
-})()"""
-"""The bytes of the document at this address, in base 64: nothing but the size where that is too much."""

@@ -25,7 +25,6 @@ from webfetch_core.api import (
 from .walls import Outline, is_wall
 
 _HTML = frozenset({"", "text/html", "application/xhtml+xml"})
-_VIEWED = frozenset({"application/pdf", "text/pdf"})
 
 
 @frozen(kw_only=True)
@@ -62,11 +61,6 @@ class Visit:
 def is_html(headers: Mapping[str, str]) -> bool:
     """Whether a reply is a document that is rendered rather than shown."""
     return headers.get("content-type", "").partition(";")[0].strip().lower() in _HTML
-
-
-def has_viewer(headers: Mapping[str, str]) -> bool:
-    """Whether the browser shows such a reply by a page of its own, instead of handing it over."""
-    return headers.get("content-type", "").partition(";")[0].strip().lower() in _VIEWED
 
 
 def fault(
@@ -185,7 +179,6 @@ __all__ = [
     "fault",
     "from_failure",
     "from_navigation",
-    "has_viewer",
     "is_html",
     "of_the_host",
 ]

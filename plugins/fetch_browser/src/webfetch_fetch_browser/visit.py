@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import base64
+from collections.abc import Coroutine
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -12,9 +12,10 @@ from attrs import evolve, frozen
 
 from webfetch_core.api import PageError, ProxyLease, Refused, TimedOut, Unavailable, WebfetchError
 
-from .scripts import LOAD_AGAIN, LOOK, OUTLINE, SERIALISE
+from .documents import has_viewer, load_again
+from .scripts import LOOK, OUTLINE, SERIALISE
 from .settling import PATIENT_S, Seen, Settling
-from .verdict import Visit, from_navigation, has_viewer, is_html
+from .verdict import Visit, from_navigation, is_html
 from .walls import Outline, is_wall
 from .world import ANSWER_S, Elsewhere, Unresponsive, World
 
@@ -193,10 +194,12 @@ class Visitor:
         return max(self._order.ends_at - self._loop.time(), 0.001)
 
     async def _look(self, world: World, expression: str) -> Any:
+        return await self._answered(world.read(expression), min(ANSWER_S + 0.5, self._left()))
+
+    async def _answered(self, question: Coroutine[Any, Any, Any], patience: float) -> Any:
         """What the page answers. One that has crashed, or runs on and on, never answers."""
-        reading = asyncio.ensure_future(world.read(expression))
+        reading = asyncio.ensure_future(question)
         try:
-            patience = min(ANSWER_S + 0.5, self._left())
             await asyncio.wait({reading, self._crash}, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
             self._raise_if_crashed()
             if not reading.done():
@@ -267,30 +270,16 @@ class Visitor:
         there = await self._there()
         try:
             if has_viewer(there.headers) and there.status < 300:
-                size, body = await self._loaded_again()
+                size, body = await self._answered(
+                    load_again(self._session, self._order.max_bytes), self._left()
+                )
             else:
                 body = await asyncio.wait_for(self._reply.body(), self._left())
                 size = len(body)
-        except (TimeoutError, Error):
+        except (TimeoutError, Unresponsive, Error):
             raise TimedOut("the document did not come in time") from None
         await self._judge_hops()
         return evolve(there, body=body, size=size)
-
-    async def _loaded_again(self) -> tuple[int, bytes]:
-        """The bytes of what the browser shows in a page of its own, which is all that its reply gives: asked
-        for from there, with the same cookies, out of the cache where it is in it."""
-        world = World(self._session)
-        loading = asyncio.ensure_future(world.read(LOAD_AGAIN % self._order.max_bytes, waits=True))
-        await asyncio.wait({loading, self._crash}, timeout=self._left(), return_when=asyncio.FIRST_COMPLETED)
-        self._raise_if_crashed()
-        if not loading.done():
-            loading.cancel()
-            raise TimeoutError
-        try:
-            loaded = loading.result()
-        except Elsewhere:
-            raise Unavailable("the browser could not hand the document over") from None
-        return int(loaded["size"]), base64.b64decode(loaded["data"])
 
     async def _there(self) -> Visit:
         reply, url = self._reply, self._page.url
