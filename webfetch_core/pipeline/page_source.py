@@ -21,7 +21,7 @@ from ..runtime.host import Host
 from ..runtime.replies import check_page
 from ..stages import Fetcher
 from .page_extraction import PageExtraction
-from .thinness import calls_for_scripts, is_richer
+from .thinness import calls_for_scripts, is_rendered, is_richer
 
 NOT_MODIFIED = 304
 
@@ -57,6 +57,14 @@ class _Thin:
     reason: str
 
 
+class _Unreadable(Exception):
+    """A file that came, and of which no extractor could make anything: no scripts would change it."""
+
+    def __init__(self, error: WebfetchError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
 class PageSource:
     """Fetches and extracts for one ``Webfetch``. Thread-safe; called in threads that may be left behind."""
 
@@ -80,7 +88,7 @@ class PageSource:
             raise Refused(f"no fetcher in use serves {scheme or 'relative'} URLs")
         failure: WebfetchError | None = None
         thin: _Thin | None = None
-        bare = False  # nothing was in it, and no scripts that might bring anything
+        bare = False  # nothing was in it, and there are no scripts that might bring anything
         for handle in handles:
             renders = renders_js(handle)
             if thin is not None and not renders:
@@ -98,11 +106,13 @@ class PageSource:
                 page, document = self._one(
                     handle, request, scope=scope, deadline=limit, in_process=in_process
                 )
-            except WebfetchError as exc:
-                failure = _telling(failure, exc)
+            except (WebfetchError, _Unreadable) as exc:
+                bare = bare or isinstance(exc, _Unreadable)
+                error = exc.error if isinstance(exc, _Unreadable) else exc
+                failure = _telling(failure, error)
                 if thin is not None:
-                    thin = evolve(thin, reason=f"{thin.reason}; {handle.name}: {exc.kind}")
-                elif exc.kind in _NO_RESCUE:
+                    thin = evolve(thin, reason=f"{thin.reason}; {handle.name}: {error.kind}")
+                elif error.kind in _NO_RESCUE:
                     break
                 continue
             if page.status == NOT_MODIFIED:
@@ -139,7 +149,13 @@ class PageSource:
             if request.etag or request.last_modified:
                 return page, None
             raise BadResponse("answered that the page has not changed to who has no copy of it")
-        return page, self._extraction.extract(page, scope=scope, deadline=deadline, in_process=in_process)
+        try:
+            document = self._extraction.extract(page, scope=scope, deadline=deadline, in_process=in_process)
+        except WebfetchError as exc:
+            if is_rendered(page):
+                raise
+            raise _Unreadable(exc) from exc
+        return page, document
 
     def _fetch(self, request: FetchRequest, fetcher: Fetcher) -> Page:
         """Inside the call, so that a veto that hangs cannot pass the deadline.

@@ -90,12 +90,16 @@ def is_richer(other: Document | None, first: Document | None) -> bool:
     return readable_chars(other) > RICHER * readable_chars(first)
 
 
+def is_rendered(page: Page) -> bool:
+    """Whether a page is of a kind that browsers render, and that may have scripts."""
+    return page.content_type.partition(";")[0].strip().lower() in _HTML
+
+
 def calls_for_scripts(page: Page, document: Document | None) -> str:
     """Why a page, read as ``document``, would have more to say if its scripts were run; empty when
     nothing suggests it."""
-    media = page.content_type.partition(";")[0].strip().lower()
     chars = readable_chars(document)
-    if media not in _HTML or chars >= SHELL_CHARS:
+    if not is_rendered(page) or chars >= SHELL_CHARS:
         return ""
     markup = _Markup(page.body[:_LOOKED_AT].decode("utf-8", "replace"))
     if not markup.has_scripts:

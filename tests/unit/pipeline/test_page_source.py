@@ -10,6 +10,7 @@ from webfetch_core.api import (
     BadResponse,
     Blocked,
     Document,
+    ExtractTraits,
     FetchTraits,
     Page,
     PageError,
@@ -67,6 +68,25 @@ def test_a_thin_page_is_rendered_and_the_richer_reading_taken(world: Any) -> Non
     assert step.reason == "it asks for JavaScript; rendered, it has more"
     assert one.wf.fetch(URL).text == FULL, "what was rendered is what is cached"
     assert len(rescue.calls) == 1
+
+
+@pytest.mark.parametrize(("media", "tries"), [("application/pdf", 0), ("text/html", 1)])
+def test_a_file_that_cannot_be_read_is_not_rendered(world: Any, media: str, tries: int) -> None:
+    """Rendered, it would only be shown, and the reason told would be another one."""
+    broken = Page(
+        url=URL, final_url=URL, status=200, headers={}, content_type=media, body=b"%PDF-", fetched_by="http"
+    )
+
+    def read(page: Page) -> Document | None:
+        raise BadResponse("no page of it can be read" if page.body == broken.body else "another reason")
+
+    rescue, plugin = browser(FULL)
+    traits = ExtractTraits(content_types=("application/pdf", "text/html"))
+    extract = fake_plugin("extract", ScriptedExtractor(read), name="r", traits=traits)
+    one = world(pages={URL: broken}, extract=None, plugins=[plugin, extract])
+    with pytest.raises(BadResponse, match="no page of it can be read" if tries == 0 else "another"):
+        one.wf.fetch(URL)
+    assert len(rescue.calls) == tries
 
 
 def test_a_short_page_is_not_rendered(world: Any) -> None:
