@@ -292,6 +292,46 @@ def test_closing_ends_every_process_and_thread_at_once(make: Any, site: Loopback
         render(fetcher, site.url("/good"))
 
 
+@pytest.mark.parametrize("path", ["/never", "/spins"])
+def test_a_page_that_is_cut_off_by_closing_is_not_to_blame(make: Any, site: LoopbackSite, path: str) -> None:
+    """The driver calls it an aborted navigation, as it does with downloads."""
+    site.add("/good", TEXT).add("/never", hang=True).add("/spins", f"{TEXT}<script>for (;;) {{}}</script>")
+    fetcher = make()
+    render(fetcher, site.url("/good"))
+    failures: list[WebfetchError] = []
+
+    def load() -> None:
+        try:
+            render(fetcher, site.url(path))
+        except WebfetchError as exc:
+            failures.append(exc)
+
+    loading = [threading.Thread(target=load) for _ in range(3)]
+    seen = len(site.requests)
+    for thread in loading:
+        thread.start()
+    wait_until(lambda: path in site.paths[seen:])
+    fetcher.close()
+    for thread in loading:
+        thread.join(10)
+    assert [exc.kind for exc in failures] == ["unavailable"] * 3
+    assert all("closed" in str(exc) for exc in failures)
+
+
+@pytest.mark.parametrize("script", ["#!/bin/sh\nexit 0\n", "#!/no/such/program\n"])
+def test_a_program_that_is_no_browser_is_told_with_what_to_do(
+    make: Any, site: LoopbackSite, tmp_path: Any, script: str
+) -> None:
+    program = tmp_path / "chromium"
+    program.write_text(script, encoding="utf-8")
+    program.chmod(0o755)
+    fetcher = make(executable_path=str(program))
+    with pytest.raises(Unavailable, match="start") as caught:
+        render(fetcher, site.url("/good"))
+    assert "executable_path" in caught.value.fix
+    fetcher.close()
+
+
 def test_closing_what_never_started_is_nothing(make: Any) -> None:
     fetcher = make()
     fetcher.close()

@@ -21,7 +21,7 @@ from webfetch_core.api import (
 )
 
 from . import chromium
-from .launched import BrowserGone, DriverGone, Room
+from .launched import BrowserGone, DriverGone, Room, cannot_start, first_line
 from .settings import FetchBrowserSettings
 from .switches import SWITCHES, browser_environment, plain_agent, wants_sandbox
 from .tabs import START_S, BrowserThread
@@ -107,11 +107,11 @@ class BrowserFetcher:
         with self._http.guard_proxy() as lease:  # before a browser is started for nothing
             lease.permit(request.url)
         try:
-            visit, failures = self._visit(request.url, deadline)
-        except BrowserGone:  # another page may have taken it along: once more, with a new one
-            visit, failures = self._visit(request.url, deadline)
-        except Unresponsive:
-            raise TimedOut("the page's scripts do not let it answer") from None
+            visit, failures = self._visited(request.url, deadline)
+        except Exception:
+            if self._closed:  # whatever it looked like to the page
+                raise Unavailable("the browser was closed while the page was loaded") from None
+            raise
         error = fault(visit, failures, max_bytes=self._settings.max_bytes, now=self._clock.time())
         if error is not None:
             raise error
@@ -147,6 +147,14 @@ class BrowserFetcher:
 
     # ---- the browser's thread ----
 
+    def _visited(self, url: str, deadline: float) -> tuple[Visit, Sequence[ProxyFailure]]:
+        try:
+            return self._visit(url, deadline)
+        except BrowserGone:  # another page may have taken it along: once more, with a new one
+            return self._visit(url, deadline)
+        except Unresponsive:
+            raise TimedOut("the page's scripts do not let it answer") from None
+
     def _visit(self, url: str, deadline: float) -> tuple[Visit, Sequence[ProxyFailure]]:
         left = deadline - self._clock.monotonic()
         if left < LEAST_S:
@@ -174,7 +182,7 @@ class BrowserFetcher:
                 if "has been closed" in exc.message and not room.page.is_closed():
                     raise DriverGone(exc.message) from exc
                 raise Unavailable(
-                    f"the browser could not finish the page: {_first_line(exc.message)}"
+                    f"the browser could not finish the page: {first_line(exc.message)}"
                 ) from exc
             finally:
                 room.release()  # whatever the page still loads ends here
@@ -196,10 +204,12 @@ class BrowserFetcher:
         try:
             page = await context.new_page()
             return Furnished(context, page, await context.new_cdp_session(page), lease)
-        except BaseException:
+        except BaseException as exc:
             lease.close()
             with suppress(Exception):
                 await context.close()
+            if isinstance(exc, Error):
+                raise BrowserGone("the browser ended before the page was begun") from exc
             raise
 
     def _context_options(self, lease: ProxyLease) -> dict[str, Any]:
@@ -260,24 +270,6 @@ class BrowserFetcher:
                     env=dict(browser_environment(self._environ)),
                 )
             except Error as exc:
-                raise _cannot_start(exc.message) from None
+                raise cannot_start(exc.message) from None
 
         return launch
-
-
-def _cannot_start(message: str) -> Exception:
-    """The reason, and what to do about it, out of what the driver prints."""
-    if "sandbox" in message.lower() and ("usable" in message or "namespace" in message):
-        return NotConfigured(
-            "the browser's sandbox cannot be used on this machine",
-            fix='allow user namespaces, or set plugins.fetch_browser.sandbox = "off"',
-        )
-    if "has been closed" in message or "Connection closed" in message:
-        return DriverGone(message)
-    if "Executable doesn't exist" in message:
-        return NotConfigured("the browser is gone", fix=chromium.FIX)
-    return Unavailable(f"the browser does not start: {_first_line(message)}")
-
-
-def _first_line(message: str) -> str:
-    return next((line.strip()[:200] for line in message.splitlines() if line.strip()), "")

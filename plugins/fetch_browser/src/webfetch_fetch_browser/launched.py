@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from webfetch_core.api import Unavailable
+from webfetch_core.api import NotConfigured, Unavailable
+
+from .chromium import FIX
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext
@@ -49,3 +51,30 @@ class Launched:
     @property
     def alive(self) -> bool:
         return self.browser.is_connected() and not self.retired
+
+
+_CHECK_IT = (
+    "see whether `chromium --headless --dump-dom about:blank` works on this machine; "
+    "plugins.fetch_browser.executable_path names another program"
+)
+
+
+def cannot_start(message: str) -> Exception:
+    """The reason, and what to do about it, out of what the driver prints."""
+    if "sandbox" in message.lower() and ("usable" in message or "namespace" in message):
+        return NotConfigured(
+            "the browser's sandbox cannot be used on this machine",
+            fix='allow user namespaces, or set plugins.fetch_browser.sandbox = "off"',
+        )
+    if "Browser logs:" in message:
+        return Unavailable("what should be the browser ended as soon as it was started", fix=_CHECK_IT)
+    if "has been closed" in message or "Connection closed" in message:
+        return DriverGone(message)
+    if "Executable doesn't exist" in message:
+        return NotConfigured("the browser is gone", fix=FIX)
+    return Unavailable(f"the browser does not start: {first_line(message)}", fix=_CHECK_IT)
+
+
+def first_line(message: str) -> str:
+    """What a driver's message says, without its logs."""
+    return next((line.strip()[:200] for line in message.splitlines() if line.strip()), "")
