@@ -6,7 +6,6 @@ import re
 from typing import Any
 
 from lxml import etree
-from lxml import html as lxml_html
 
 from .mending import mend, mend_source
 
@@ -27,6 +26,7 @@ _BULK_ENDS = {
     "<!--": re.compile("-->"),
 }
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_CONTROLS = bytes({*range(32)} - {9, 10, 13})
 _END_OF_PAGE = re.compile(r"</(?:body|html)\s*>", re.I)
 """Browsers go on reading behind these; libxml2 would drop what follows."""
 _VOID_TAGS = "area base br col embed hr img input link meta param source track wbr"
@@ -35,7 +35,7 @@ _VOID = frozenset(_VOID_TAGS.split())
 
 def parse(text: str) -> Any | None:
     """Return the root element, or None when there is no element at all."""
-    text = _END_OF_PAGE.sub("", _LONG_TAG.sub(_without_flood, _ILLEGAL.sub(" ", text)))
+    text = _END_OF_PAGE.sub("", _LONG_TAG.sub(_without_flood, _legal(text)))
     text = mend_source(text)
     root = _parse(text)
     if root is None or _depth_exceeds(root, MAX_DEPTH):
@@ -43,6 +43,16 @@ def parse(text: str) -> Any | None:
     if root is not None:
         mend(root)
     return root
+
+
+def _legal(text: str) -> str:
+    """The text with blanks for characters that no tree can hold. Few have any, which bytes tell soonest."""
+    try:
+        raw = text.encode("utf-8")
+    except UnicodeEncodeError:
+        return _ILLEGAL.sub(" ", text)
+    clean = len(raw.translate(None, _CONTROLS)) == len(raw) and "\ufffe" not in text and "\uffff" not in text
+    return text if clean else _ILLEGAL.sub(" ", text)
 
 
 def _without_flood(match: re.Match[str]) -> str:
@@ -77,7 +87,8 @@ def strip_comments(root: Any) -> None:
 
 
 def _parse(text: str) -> Any | None:
-    parser = lxml_html.HTMLParser(encoding="utf-8", huge_tree=True, remove_pis=True)
+    # Not lxml.html's parser: its elements are of Python classes, looked up anew at each access.
+    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_pis=True)
     try:
         root = etree.fromstring(text.encode("utf-8"), parser)
     except (etree.ParserError, etree.XMLSyntaxError, ValueError):

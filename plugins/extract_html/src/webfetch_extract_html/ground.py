@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from .hiding import are_close, declarations, text_colour
@@ -9,6 +10,7 @@ from .stylesheet import DOUBTFUL, HIDDEN, SEEN
 
 _WHITE = "#ffffff"
 _NO_COLOURS = frozenset({"inherit", "initial", "unset", "revert", "currentcolor", "auto"})
+_DISGUISE = re.compile(r"\\|/\*")
 _GROUNDS = ("background", "background-color", "background-image")
 
 
@@ -22,7 +24,10 @@ class Grounds:
 
     def verdict(self, element: Any) -> str:
         """Whether an element's own colour is that of the ground that an ancestor, or a bare page, gives."""
-        style = declarations(element.get("style") or "")
+        written = element.get("style") or ""
+        if element.get("color") is None and "color" not in written.lower() and not _DISGUISE.search(written):
+            return SEEN
+        style = declarations(written)
         if any(name in style for name in _GROUNDS):
             return SEEN
         colour = text_colour(style) or text_colour({"color": (element.get("color") or "").lower()})

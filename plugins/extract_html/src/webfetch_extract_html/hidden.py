@@ -47,7 +47,7 @@ def remove_hidden(root: Any) -> tuple[list[Any], bool]:
     taken: list[Any] = []
     searched: Any = None
     for element in list(root.iter("*")):
-        if not isinstance(element.tag, str) or element.tag in _NEVER_HIDDEN or element.getparent() is None:
+        if element is root or element.tag in _NEVER_HIDDEN:
             continue
         verdict = page.verdict(element)
         if verdict == HIDDEN and not is_hidden_formula(element):
@@ -102,6 +102,7 @@ class _Page:
         self.rules: HiddenRules = hidden_rules(root)
         self.panels = Panels(root)
         self.grounds = Grounds(root)
+        self.styles: dict[str, tuple[dict[str, str], bool]] = {}  # pages repeat them
 
     def verdict(self, element: Any) -> str:
         found = self._of_marks(element)
@@ -111,7 +112,7 @@ class _Page:
 
     def _of_marks(self, element: Any) -> str:
         """By its attributes, its style and the page's style sheets."""
-        tag, attributes = element.tag, element.attrib
+        tag, attributes = element.tag, dict(element.items())
         if tag == "dialog" and "open" not in attributes:
             return HIDDEN
         by_rule = self.rules.verdict(element)
@@ -129,15 +130,20 @@ class _Page:
         if not _HIDDEN_BY_NAME.isdisjoint(names):
             return HIDDEN
         style = attributes.get("style")
-        found = self._of_style(element, declarations(style)) if style else SEEN
+        found = self._of_style(element, style) if style else SEEN
         if found == SEEN and (tag == "font" or style):
             found = self.grounds.verdict(element)
         if found == SEEN and (tag in ("details", "noscript") or not _FOR_SCREEN_READERS.isdisjoint(names)):
             found = DOUBTFUL
         return found or by_rule
 
-    def _of_style(self, element: Any, style: dict[str, str]) -> str:
-        if not hides(style):
+    def _of_style(self, element: Any, written: str) -> str:
+        known = self.styles.get(written)
+        if known is None:
+            style = declarations(written)
+            known = self.styles[written] = (style, hides(style))
+        style, is_hiding = known
+        if not is_hiding:
             return SEEN
         if fades_in(style):
             return DOUBTFUL

@@ -20,6 +20,15 @@ _UNREADABLE = 2.0
 
 _SIDES = ("left", "right", "top", "bottom", "inset", "margin-left", "margin-top", "inset-inline-start")
 _CLIPPED_SIDES = ("height", "max-height", "width", "max-width", "block-size", "inline-size")
+_TOLD_BY = frozenset(
+    {"display", "visibility", "content-visibility", "zoom", "opacity", "filter", "font-size", "font",
+     "transform", "scale", "position", "z-index", "margin-left", "margin-top", "text-indent", "translate",
+     "overflow", "overflow-x", "overflow-y", "clip", "clip-path", "-webkit-clip-path", "color",
+     "-webkit-text-fill-color"}
+)  # fmt: skip
+"""Without one of these properties nothing is hidden."""
+
+_AWAY_BY = frozenset({"position", "margin-left", "margin-top", "text-indent", "transform", "translate"})
 _SHOWN_BY = {
     "display": re.compile(r"^(?!none)"),
     "visibility": re.compile(r"^visible"),
@@ -36,6 +45,7 @@ _SHOWN_BY = {
     "background-color": re.compile(r"^."),
     "text-indent": re.compile(r"^0"),
 }
+_NO_SCALE = re.compile(r"0(?:\.0+)?(?:\s|$)")
 _NOTHING_LEFT = re.compile(
     r"inset\((?:[5-9]\d|100)%|circle\(0|ellipse\(0|"
     r"polygon\(0(?:px|%)? 0(?:px|%)?(?:, *0(?:px|%)? 0(?:px|%)?)+\)"
@@ -49,11 +59,17 @@ _CLOSE = 24
 def declarations(style: str) -> dict[str, str]:
     """The declarations of a ``style`` attribute, lower case, without ``!important``; the last one counts."""
     found: dict[str, str] = {}
-    style = _ESCAPE.sub(_unescaped, _COMMENT.sub("", style.lower()))
+    style = style.lower()
+    if "/*" in style:
+        style = _COMMENT.sub("", style)
+    if "\\" in style:
+        style = _ESCAPE.sub(_unescaped, style)
     for part in style.split(";"):
         name, colon, value = part.partition(":")
         if colon:
-            found[name.strip()] = value.replace("!important", "").replace("! important", "").strip()
+            if "!" in value:
+                value = value.replace("!important", "").replace("! important", "")
+            found[name.strip()] = value.strip()
     return found
 
 
@@ -64,6 +80,8 @@ def _unescaped(match: re.Match[str]) -> str:
 
 def hides(style: dict[str, str]) -> bool:
     """Whether the declarations keep an element's text from being seen."""
+    if style.keys().isdisjoint(_TOLD_BY):
+        return False
     return (
         _is_off(style)
         or _is_transparent(style)
@@ -103,6 +121,8 @@ def _is_off(style: dict[str, str]) -> bool:
 
 
 def _is_transparent(style: dict[str, str]) -> bool:
+    if "opacity" not in style and "filter" not in style:
+        return False
     for value in (style.get("opacity", ""), _argument(style.get("filter", ""), "opacity")):
         if match := re.match(r"(\d*\.?\d+)(%?)$", value):
             share = float(match[1]) / (100 if match[2] else 1)
@@ -139,27 +159,35 @@ def is_small_type(style: dict[str, str]) -> bool:
 def _is_tiny(style: dict[str, str]) -> bool:
     if is_small_type(style):
         return True
-    transform = style.get("transform", "").replace(" ", "")
+    if "transform" not in style:
+        return "scale" in style and bool(_NO_SCALE.match(style["scale"]))
+    transform = style["transform"].replace(" ", "")
     if re.search(r"scale(?:x|y|3d)?\(0*\.?0*(?:,|\))|matrix\(0,0,0,0|rotate[xy]\(-?90deg", transform):
         return True
-    return bool(re.match(r"0(?:\.0+)?(?:\s|$)", style.get("scale", "")))
+    return bool(_NO_SCALE.match(style.get("scale", "")))
 
 
 def _is_away(style: dict[str, str]) -> bool:
+    if style.keys().isdisjoint(_AWAY_BY):
+        return False
     placed = style.get("position") in ("absolute", "fixed")
     if style.get("position") in ("absolute", "fixed", "relative") and re.match(
         r"-\d+$", style.get("z-index", "")
     ):
         return True
     for side in _SIDES:
-        length = pixels(style.get(side, "").split(" ")[0])
+        if side not in style:
+            continue
+        length = pixels(style[side].split(" ")[0])
         if length is None or not (placed or style.get("position") == "relative" or side.startswith("margin")):
             continue
         if length <= -_FAR or (length >= 5 * _FAR and placed):
             return True
-    indent = pixels(style.get("text-indent", "").split(" ")[0])
+    indent = pixels(style["text-indent"].split(" ")[0]) if "text-indent" in style else None
     if indent is not None and (indent <= -_FAR or indent >= 5 * _FAR):
         return True
+    if "transform" not in style and "translate" not in style:
+        return False
     transform = style.get("transform", "") or f"translate({style.get('translate', '')})"
     for argument in re.findall(r"translate(?:x|y|3d)?\(\s*([^()]*)\)", transform):
         for value in re.split(r"[\s,]+", argument):
@@ -171,13 +199,13 @@ def _is_away(style: dict[str, str]) -> bool:
 
 def _is_clipped(style: dict[str, str]) -> bool:
     overflow = f"{style.get('overflow', '')} {style.get('overflow-y', '')} {style.get('overflow-x', '')}"
-    if re.search(r"hidden|clip", overflow):
+    if "hidden" in overflow or "clip" in overflow:
         for side in _CLIPPED_SIDES:
             length = pixels(style.get(side, ""))
             if length is not None and length <= 1 and not (style.get(side, "").endswith("%") and length):
                 return True
-    if re.match(
-        r"rect\(\s*[01](px)?[\s,]+[01](px)?[\s,]+[01](px)?[\s,]+[01](px)?\s*\)", style.get("clip", "")
+    if "clip" in style and re.match(
+        r"rect\(\s*[01](px)?[\s,]+[01](px)?[\s,]+[01](px)?[\s,]+[01](px)?\s*\)", style["clip"]
     ):
         return True
     path = style.get("clip-path", "") or style.get("-webkit-clip-path", "")
@@ -186,6 +214,8 @@ def _is_clipped(style: dict[str, str]) -> bool:
 
 def is_ground_coloured(style: dict[str, str]) -> bool:
     """Whether letters are transparent, or of the colour that the same declarations give their ground."""
+    if "color" not in style and "-webkit-text-fill-color" not in style:
+        return False
     if "text" in style.get("background-clip", "") + style.get("-webkit-background-clip", ""):
         return False  # the ground shows through the letters
     colour = _colour(style.get("-webkit-text-fill-color", "") or style.get("color", ""))
@@ -210,7 +240,7 @@ def are_close(colour: str, ground: str) -> bool:
 
 def _colour(value: str) -> str:
     value = value.strip()
-    function = re.match(r"(rgba?|hsla?)\(([^()]*)\)", value)
+    function = re.match(r"(rgba?|hsla?)\(([^()]*)\)", value) if "(" in value else None
     if function:
         numbers = [each for each in re.split(r"[\s,/]+", function[2].strip()) if each]
         if len(numbers) == 4 and _is_none(numbers[3]):

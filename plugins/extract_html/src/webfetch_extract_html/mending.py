@@ -14,7 +14,10 @@ _RAW = ("iframe", "textarea", "noembed")
 """What these hold is read as bare text; without an end that is the rest of the page."""
 
 _UNCLOSED_TITLE = re.compile(r"<title\b[^<>]*>[^<]*", re.I)
-_EMPTY_RUN = re.compile(r"(?:<br\s*/?>\s*){4,}|(?:<(p|div|span)>\s*</\1>\s*){4,}", re.I)
+_BREAK_RUN = re.compile(r"<br\s*/?>\s*(?:<br\s*/?>\s*){3,}", re.I)
+_EMPTY_RUN = re.compile(r"<(p|div|span)>\s*</\1>\s*(?:<(p|div|span)>\s*</\2>\s*){3,}", re.I)
+"""Both begin with a character of their own: that is searched for ten times as fast as a repetition."""
+
 _ASKS_FOR_SCRIPTS = re.compile(r"java\s*script|enable|browser|cookies|activ", re.I)
 _OF_HEAD = frozenset(
     {"title", "meta", "link", "base", "style", "script", "noscript", "template", "basefont", "bgsound"}
@@ -24,7 +27,7 @@ _FEWEST_WORDS = 8
 
 def mend_source(text: str) -> str:
     """The source without floods of empty elements, and with its title closed."""
-    text = _EMPTY_RUN.sub("<br><br>", text)
+    text = _EMPTY_RUN.sub("<br><br>", _BREAK_RUN.sub("<br><br>", text))
     opening = _UNCLOSED_TITLE.search(text)
     if opening and not re.search(r"</title", text, re.I):
         text = f"{text[: opening.end()]}</title>{text[opening.end() :]}"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-_REVEALED_BY = ("aria-controls", "data-target", "data-bs-target", "data-controls", "popovertarget",
-                "data-tab", "data-tab-target", "data-toggle-target", "href")  # fmt: skip
+_REVEALED_BY = frozenset(
+    {"aria-controls", "data-target", "data-bs-target", "data-controls", "popovertarget",
+                "data-tab", "data-tab-target", "data-toggle-target", "href"}
+)  # fmt: skip
 _NAVIGATION = frozenset({"nav", "header", "footer", "aside"})
 _NOT_PANELS = re.compile(
     r"(?:^|[\s_-])(?:modal|popup|pop-up|overlay|drawer|dialog|lightbox|cookies?|consent|tooltip|toast|menu|nav|"
@@ -80,9 +82,10 @@ def _revealed(root: Any) -> set[str]:
     """Ids of what a control outside the navigation opens."""
     found: set[str] = set()
     for element in root.iter(*_CONTROLS):
-        for name in _REVEALED_BY:
-            value = element.get(name)
-            if value and (name != "href" or value.startswith("#")) and not _in_navigation(element):
+        for name, value in element.items():
+            if name not in _REVEALED_BY or not value or (name == "href" and value[0] != "#"):
+                continue
+            if not _in_navigation(element):
                 found.update(value.replace("#", " ").split())
     return found
 

@@ -71,7 +71,7 @@ def _by_trafilatura(view: PageView, *, comments: bool, fast: bool = False) -> Se
     extract = _trafilatura()
     try:
         text = extract(
-            copy.deepcopy(view.root),
+            _html_elements(view.root),
             url=view.url or None,
             include_comments=comments,
             include_tables=True,
@@ -81,6 +81,16 @@ def _by_trafilatura(view: PageView, *, comments: bool, fast: bool = False) -> Se
     except Exception:  # it fails on odd trees; the next step serves them
         return None
     return members(view.blocks, text) if text else None
+
+
+def _html_elements(root: Any) -> Any:
+    """A copy of the tree of the elements that trafilatura works on."""
+    from lxml import html
+
+    copied = html.html_parser.makeelement(root.tag, root.attrib)
+    copied.text = root.text
+    copied.extend(list(copy.deepcopy(root)))
+    return copied
 
 
 def readability_step(view: PageView) -> Selection | None:

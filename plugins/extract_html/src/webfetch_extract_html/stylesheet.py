@@ -15,7 +15,6 @@ from .selectors import Selector, parse
 _MAX_CHARS = 300_000
 _MAX_RULES = 4_000
 _NAME = re.compile(r"[.#]([\w-]+)")
-_WORDS = re.compile(r"[\w-]+")
 _ALWAYS = re.compile(r"@(?:supports|layer|container)\b", re.I)
 _ON_SCREENS = re.compile(
     r"@media\s*(?:only\s+)?(?:screen|all)?\s*(?:(?:and\s*)?\(min-(?:device-)?width:\s*0\w*\)\s*)?$", re.I
@@ -45,7 +44,11 @@ class HiddenRules:
     rules: dict[str, list[_Rule]]
     showing: tuple[_Rule, ...] = ()
     doubtful: frozenset[str] = frozenset()
-    """Names of which another rule, or a script on the page, may show what has them."""
+    """Names of which another rule may show what has them."""
+    scripts: str = ""
+    """The page's scripts: they may show what has a name that is a word of theirs."""
+    words: dict[str, bool] = Factory(dict)
+    """Which names were found in the scripts."""
     patience: _Patience = Factory(_Patience)
 
     def verdict(self, element: Any) -> str:
@@ -61,19 +64,31 @@ class HiddenRules:
                 continue
             if any(shows(each.style, rule.style) and each.selector.matches(element) for each in self.showing):
                 continue
-            if fades_in(rule.style) or not self.doubtful.isdisjoint(rule.selector.subject.names):
+            if fades_in(rule.style) or any(map(self._is_doubtful, rule.selector.subject.names)):
                 found = DOUBTFUL
             else:
                 return HIDDEN
         return found
 
-    def _candidates(self, element: Any) -> Iterator[_Rule]:
+    def _is_doubtful(self, name: str) -> bool:
+        if name in self.doubtful:
+            return True
+        found = self.words.get(name)
+        if found is None:
+            found = name in self.scripts and bool(
+                re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", self.scripts)
+            )
+            self.words[name] = found
+        return found
+
+    def _candidates(self, element: Any) -> list[_Rule]:
+        rules = self.rules
         keys = [element.tag, "*", "", "["]
         if name := element.get("id"):
             keys.append(f"#{name}")
-        keys += [f".{each}" for each in (element.get("class") or "").split()[:50]]
-        for key in keys:
-            yield from self.rules.get(key, ())
+        if names := element.get("class"):
+            keys += [f".{each}" for each in names.split()[:50]]
+        return [rule for key in keys if key in rules for rule in rules[key]]
 
 
 def hidden_rules(root: Any) -> HiddenRules:
@@ -83,12 +98,12 @@ def hidden_rules(root: Any) -> HiddenRules:
     if not sheets:
         return HiddenRules({})
     rules: dict[str, list[_Rule]] = {}
-    others: list[tuple[str, dict[str, str]]] = []
+    others: list[tuple[str, str]] = []
     count = 0
     for selectors, body in _rules(sheets):
         style = declarations(body)
         if not hides(style):
-            others.append((selectors, style))
+            others.append((selectors, body))
             continue
         for text in selectors.split(","):
             selector = parse(text)
@@ -101,23 +116,18 @@ def hidden_rules(root: Any) -> HiddenRules:
     names = {name for rule in hiding for name in rule.selector.subject.names}
     showing: list[_Rule] = []
     doubtful: set[str] = set()
-    for selectors, style in others:
-        if not _touches(style, hiding):
-            continue
+    properties = frozenset(name for rule in hiding for name in rule.style)
+    for selectors, body in others:
         mentioned = names.intersection(_NAME.findall(selectors))
+        if not mentioned or properties.isdisjoint(style := declarations(body)):
+            continue
         for name in mentioned:
             if any(name in rule.selector.subject.names and shows(style, rule.style) for rule in hiding):
                 doubtful.add(name)
-        if mentioned:
-            parsed = (parse(text) for text in selectors.split(","))
-            showing += [_Rule(each, style) for each in parsed if each is not None][: 200 - len(showing)]
+        parsed = (parse(text) for text in selectors.split(","))
+        showing += [_Rule(each, style) for each in parsed if each is not None][: 200 - len(showing)]
     scripts = "\n".join(element.text or "" for element in root.iter("script"))[:_MAX_CHARS]
-    doubtful |= names.intersection(_WORDS.findall(scripts))
-    return HiddenRules(rules, tuple(showing), frozenset(doubtful))
-
-
-def _touches(style: dict[str, str], hiding: list[_Rule]) -> bool:
-    return bool(style) and any(not style.keys().isdisjoint(rule.style) for rule in hiding)
+    return HiddenRules(rules, tuple(showing), frozenset(doubtful), scripts)
 
 
 def _sheets(root: Any) -> Iterator[str]:
