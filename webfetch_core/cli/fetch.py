@@ -18,8 +18,11 @@ from .search import note_lost_cache
 if TYPE_CHECKING:
     from ..app import Webfetch
 
-Shape = Callable[[Document, str], str]
-"""Writes a part of a document's Markdown."""
+Shape = Callable[[Document, int, int], str]
+"""Writes the part of a document's text from one character to another."""
+
+PLAIN = "plain"
+"""What ``text_format`` in the metadata says of a text that is no Markdown."""
 
 
 def run(args: Namespace, wf: Webfetch, streams: Streams, environ: Mapping[str, str]) -> int:
@@ -53,15 +56,22 @@ def _shape(name: str) -> Shape:
         UsageFault: the library for it is not installed.
     """
     if name not in ("html", "text"):
-        return lambda document, part: part
-    from .formats import require, to_html, to_text
+        return lambda document, start, stop: document.text[start:stop]
+    from .formats import plain_to_html, require, to_html, to_text
+    from .parts import standing_alone
 
     require()
-    if name == "text":
-        return lambda document, part: to_text(part)
-    return lambda document, part: to_html(
-        part, title=document.title, url=document.url, language=document.metadata.get("language", "")
-    )
+
+    def shape(document: Document, start: int, stop: int) -> str:
+        plain = document.metadata.get("text_format") == PLAIN
+        part = document.text[start:stop] if plain else standing_alone(document.text, start, stop)
+        if name == "text":
+            return part if plain else to_text(part)
+        write = plain_to_html if plain else to_html
+        language = document.metadata.get("language", "")
+        return write(part, title=document.title, url=document.url, language=language)
+
+    return shape
 
 
 def _collect(event: Event, attempts: list[Attempt]) -> None:
@@ -82,7 +92,7 @@ def _collect(event: Event, attempts: list[Attempt]) -> None:
 def _print_text(document: Document, args: Namespace, default: int, streams: Streams, shape: Shape) -> None:
     budget = default if args.max_tokens is None else args.max_tokens * CHARS_PER_TOKEN
     stop = window(document.text, args.start, budget)
-    streams.text(shape(document, document.text[args.start : stop]))
+    streams.text(shape(document, args.start, stop))
     if stop < len(document.text):
         tell = streams.text if args.format != "html" else streams.note
         tell(

@@ -36,7 +36,15 @@ def to_html(markdown: str, *, title: str = "", url: str = "", language: str = ""
     Raises:
         UsageFault: markdown-it-py is not installed.
     """
-    body = str(_parser().render(markdown))
+    return _page(str(_parser().render(markdown)), title, url, language)
+
+
+def plain_to_html(text: str, *, title: str = "", url: str = "", language: str = "") -> str:
+    """Return a whole HTML document that shows ``text`` as it is, line by line."""
+    return _page(f"<pre>{escape(text)}</pre>", title, url, language)
+
+
+def _page(body: str, title: str, url: str, language: str) -> str:
     direction = ' dir="rtl"' if language.split("-")[0].lower() in _RTL else ""
     named = f' lang="{escape(language)}"' if language else ""
     head = ['<meta charset="utf-8">', f"<title>{escape(title or url)}</title>"]

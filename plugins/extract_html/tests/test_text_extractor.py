@@ -41,6 +41,29 @@ def test_json_is_laid_out_and_broken_json_is_text():
     assert extract("[" * 100_000, "application/json").text.startswith("[[")
 
 
+@pytest.mark.parametrize(
+    ("body", "kind", "plain"),
+    [
+        ('{"a": {"b": 1}}', "application/json", True),
+        ('{"a":', "application/json", True),
+        ('{"version":"https://jsonfeed.org/version/1.1","title":"T","items":[]}', "application/json", False),
+        ("<r><a>x</a></r>", "application/xml", True),
+        ("<rss><channel><title>T</title><item><title>x</title></item></channel></rss>", "text/xml", False),
+        ("a,b\n1,2\n", "text/csv", False),
+        ("a sentence\n", "text/csv", True),
+        ("# x\n    y\n", "text/plain", True),
+        ("# x\n    y\n", "text/markdown", False),
+    ],
+)
+def test_what_is_no_markdown_says_so(body: str, kind: str, plain: bool):
+    assert (extract(body, kind).metadata.get("text_format") == "plain") is plain
+
+
+def test_a_markdown_file_may_come_as_plain_text():
+    page = Page(url="https://t.example/README.md?raw=1", body=b"# x", content_type="text/plain")
+    assert "text_format" not in build_text(None, None).extract(page).metadata
+
+
 RSS = """<?xml version="1.0" encoding="utf-8"?><!DOCTYPE rss [<!ENTITY x SYSTEM "file:///etc/passwd">]>
 <rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel><title>Dam news</title>
 <description>All about dams</description><link>https://t.example/</link>

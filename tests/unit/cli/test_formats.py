@@ -18,6 +18,7 @@ pytest.importorskip("markdown_it", reason="needs the extra webfetch-core[formats
 pytest.importorskip("mdit_py_plugins", reason="needs the extra webfetch-core[formats]")
 
 from webfetch_core.cli.formats import to_html, to_text
+from webfetch_core.cli.parts import standing_alone
 
 URL = "https://a.example.org/fusion"
 MARKDOWN = """# Tides
@@ -161,6 +162,71 @@ def test_the_command_writes_each_format(cli: Any) -> None:
     assert json.loads(cli("fetch", URL, "--format", "json").out) == json.loads(
         cli("fetch", URL, "--json").out
     )
+
+
+LONG = """# Log
+
+```py
+# not a heading
+x = 1
+
+y = 2
+```
+
+After the code.
+
+| hour | height |
+| --- | --- |
+| 3 | 2.1 m |
+| 9 | 0.4 m |
+
+- ebb
+    - slack
+    - neap
+
+The end.
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "words", "tag"),
+    [
+        ("x = 1", "x = 1\n\ny = 2\n\nAfter the code.\n\nhour\theight\n3\t2.1 m\n9\t0.4 m\n\n", "pre"),
+        ("# not", "# not a heading\nx = 1\n\ny = 2\n\nAfter", "pre"),
+        ("| 9 |", "hour\theight\n9\t0.4 m\n\n- ebb", "table"),
+        ("    - neap", "- neap\n\nThe end.", "ul"),
+        ("After", "After the code.\n\nhour\theight\n3", "p"),
+    ],
+)
+def test_a_part_means_what_it_means_in_its_place(first: str, words: str, tag: str) -> None:
+    part = standing_alone(LONG, LONG.index(first), len(LONG))
+    assert to_text(part).startswith(words)
+    assert Page(to_html(part).partition("<body>")[2]).tags[0][0] == tag
+
+
+@pytest.mark.parametrize("marks", ["```", "~~~~", "  ```", "     ```"])
+def test_code_in_a_list_is_code_when_it_goes_on(marks: str) -> None:
+    pad = " " * (len(marks) - len(marks.lstrip()))
+    text = f"1. do\n\n{marks}\n{pad}a\n{pad}  # b\n{marks}\n\nprose"
+    part = standing_alone(text, text.index(f"{pad}  # b"), len(text))
+    assert to_text(part) == "  # b\n\nprose"
+
+
+@given(st.text(alphabet="a|-` \n#~", max_size=120), st.integers(0, 119))
+def test_a_part_loses_no_word(text: str, start: int) -> None:
+    part = standing_alone(text, start, len(text))
+    assert [c for c in part if c == "a"][-text[start:].count("a") or len(part) :] == ["a"] * text[
+        start:
+    ].count("a")
+
+
+def test_what_is_no_markdown_is_shown_as_it_is(cli: Any) -> None:
+    text = '{\n  "a": [\n    "*b*",\n    "<i>"\n  ]\n}'
+    document = Document(url=URL, text=text, metadata={"text_format": "plain"})
+    cli.plugins[2] = fake_plugin("extract", ScriptedExtractor(lambda page: document), name="x")
+    assert cli("fetch", URL, "--format", "text").out == text + "\n"
+    shown = cli("fetch", URL, "--format", "html").out
+    assert "<pre>{\n  &quot;a&quot;: [\n    &quot;*b*&quot;,\n    &quot;&lt;i&gt;&quot;\n" in shown
 
 
 def test_a_part_in_html_is_a_whole_document(cli: Any) -> None:

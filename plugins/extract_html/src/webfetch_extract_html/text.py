@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from webfetch_core.api import Document, Page
 
@@ -19,6 +19,8 @@ from .settings import ExtractHtmlSettings
 _MARKDOWN_TITLE = re.compile(r"^#[ \t]+(.{1,300})$|^(?!\s)(.{1,300})\n=+[ \t]*$", re.M)
 _FRONT_MATTER = re.compile(r"\A(---|\+\+\+)\n(.*?)\n\1[ \t]*(?:\n|\Z)", re.S)
 _FIELD = re.compile(r"^([A-Za-z_]+)[ \t]*[:=][ \t]*(.+?)[ \t]*$", re.M)
+_MARKDOWN_FILE = re.compile(r"\.(?:md|markdown|mdown|mkd)(?:$|[?#])", re.I)
+_HEADING = re.compile(r"^#{1,2} ", re.M)
 _FENCE = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)[ \t]*$", re.M | re.S)
 _XHTML = re.compile(
     r"\s*(?:<\?xml[^>]*\?>)?\s*(?:<!--.*?-->\s*)?(?:<!doctype html[^>]*>\s*)?<html[\s>]", re.I | re.S
@@ -35,6 +37,8 @@ class _Read:
     author: str = ""
     published: str | None = None
     links: tuple[str, ...] = ()
+    plain: bool = False
+    """Whether the text is no Markdown: its lines and its indentation are what they are."""
 
 
 class TextExtractor:
@@ -69,6 +73,7 @@ class TextExtractor:
             "description": read.description,
             "author": read.author,
             "published": read.published or "",
+            "text_format": "plain" if read.plain else "",
             "instruction_patterns": ", ".join(f"{name} {count}" for name, count in orders.items()),
         }
         return Document(
@@ -84,13 +89,16 @@ class TextExtractor:
     def _read(self, text: str, media_type: str, url: str) -> _Read:
         if "json" in media_type:
             title, body, links = read_json(text)
-            return _Read(text=body, title=title, links=links[: self._settings.max_links])
+            links = links[: self._settings.max_links]
+            return _Read(text=body, title=title, links=links, plain=not title and not links)
         if "xml" in media_type:
             title, body, links = read_xml(text, url, self._settings.max_links)
-            return _Read(text=body, title=title, links=links)
+            return _Read(text=body, title=title, links=links, plain=not _HEADING.search(body))
         if media_type in ("text/csv", "text/tab-separated-values"):
-            return _Read(text=to_table(text))
-        return _markdown(text)  # plain text may be Markdown: a title line is one in both
+            table = to_table(text)
+            return _Read(text=table, plain=table == text)
+        # Plain text may be Markdown, as files of source code hosts are: a title line is one in both.
+        return evolve(_markdown(text), plain=media_type == "text/plain" and not _MARKDOWN_FILE.search(url))
 
 
 def _markdown(text: str) -> _Read:
