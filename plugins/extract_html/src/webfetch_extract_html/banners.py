@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 _LONGEST = 6_000
@@ -23,6 +24,8 @@ _SUBJECT = re.compile(
 )
 _KINDS = frozenset({"div", "section", "aside", "dialog", "form", "footer", "header", "p", "ul", "span"})
 _CONTENT = ("main", "article", "h1")
+_NAMED_BY = ("id", "class", "role", "aria-label", "data-nosnippet")
+_NAMELESS = " " * (len(_NAMED_BY) - 1)
 
 
 def remove_banners(root: Any) -> bool:
@@ -49,16 +52,18 @@ def remove_banners(root: Any) -> bool:
 
 
 def _is_banner(element: Any) -> bool:
-    attributes = element.attrib
-    name = " ".join(
-        attributes.get(key, "") for key in ("id", "class", "role", "aria-label", "data-nosnippet")
-    )
-    if len(name) > 1_000 or not _NAMES.search(name):
+    name = " ".join([element.get(key, "") for key in _NAMED_BY])
+    if name == _NAMELESS or len(name) > 1_000 or not _is_named(name):
         return False
     if next(element.iter(*_CONTENT), None) is not None:
         return False
     text = "".join(element.itertext())
     return len(text) <= _LONGEST and bool(_SUBJECT.search(text))
+
+
+@lru_cache(maxsize=10_000)
+def _is_named(name: str) -> bool:
+    return bool(_NAMES.search(name))
 
 
 def _words(element: Any) -> int:

@@ -13,8 +13,18 @@ from attrs import define, field
 from lxml import etree
 
 from . import listings, tables
-from .formulas import formula_of
-from .inline import BLOCKS, CODE_TAGS, SKIPPED, URL_END, URL_START, InlineText, flat_text, is_mark
+from .formulas import FORMULA_TAGS, formula_of
+from .inline import (
+    BLOCKS,
+    CODE_TAGS,
+    MARK_TAGS,
+    SKIPPED,
+    URL_END,
+    URL_START,
+    InlineText,
+    flat_text,
+    is_mark,
+)
 from .regions import is_region
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -24,6 +34,7 @@ _TOKEN = re.compile(rf"[{_WIDE}]|[^\W{_WIDE}]+")
 _ADDRESS = re.compile(f"{URL_START}[^{URL_END}]*{URL_END}")
 _PROGRAM = re.compile(r"function\s*\(|\bwindow\.|=>\s*\{|\bvar \w+\s*=|document\.")
 _SHORTEST_NOSCRIPT = 300
+_UNIT_TAGS = frozenset({"table", *listings.PRE_TAGS, *CODE_TAGS})
 
 
 def tokens_of(text: str) -> list[str]:
@@ -98,21 +109,22 @@ class _Segmenter:
         for event, element in walker:
             tag = element.tag
             if event == "start":
-                known = formula_of(element) if isinstance(tag, str) else None
-                if known is not None or not isinstance(tag, str) or _skips(element):
+                known = formula_of(element) if tag in FORMULA_TAGS else None
+                if known is not None or not isinstance(tag, str) or _skips(element, tag):
                     self._add(known)
                     skipped = element
                     walker.skip_subtree()
                     continue
-                unit = self._unit(element)
+                unit = self._unit(element) if _may_be_unit(element, tag) else None
                 if unit is not None:
                     skipped = element
                     walker.skip_subtree()
                     yield from self._flush(element)
                     yield from unit
                     continue
-                if self._is_block(element):
-                    yield from self._flush(element)
+                if tag in BLOCKS and self._is_block(element):
+                    if self._has_text():
+                        yield from self._flush(element)
                     self._enter(element)
                 else:
                     self.in_link += tag == "a"
@@ -121,8 +133,9 @@ class _Segmenter:
                 continue
             if element is skipped:
                 skipped = None
-            elif self._is_block(element):
-                yield from self._flush(element)
+            elif tag in BLOCKS and self._is_block(element):
+                if self._has_text():
+                    yield from self._flush(element)
                 self._leave(element)
             else:
                 self.in_link -= tag == "a"
@@ -131,11 +144,16 @@ class _Segmenter:
                 self._add(element.tail)
         yield from self._flush(root)
 
+    def _has_text(self) -> bool:
+        """Whether there is anything for the next block; blanks alone are dropped."""
+        if self.text.is_filled():
+            return True
+        self.linked = self.characters = 0
+        return False
+
     def _is_block(self, element: Any) -> bool:
-        """A button within a heading is part of its line."""
-        tag = element.tag
-        inside = self.heading is not None and self.heading[0] is not element
-        return tag in BLOCKS and not (tag == "button" and inside)
+        """Of an element that is one by its tag: a button within a heading is part of its line."""
+        return self.heading is None or element.tag != "button" or self.heading[0] is element
 
     def _unit(self, element: Any) -> list[Block] | None:
         """Blocks of an element that is written as one piece; None where its children are walked."""
@@ -236,7 +254,7 @@ class _Segmenter:
         self, kind: str, text: str, element: Any, *, level: int = 0, marker: str = "", share: float = 0.0
     ) -> Block:
         frames = [frame for _, frame in self.frames]
-        last = next((at for at in range(len(frames) - 1, -1, -1) if frames[at].broken), -1)
+        last = next((at for at in range(len(frames) - 1, -1, -1) if frames[at].broken), -1) if frames else -1
         return Block(
             kind=kind,
             text=text.replace(URL_START, "](").replace(URL_END, ")") if URL_START in text else text,
@@ -254,12 +272,18 @@ class _Segmenter:
         )
 
 
-def _skips(element: Any) -> bool:
-    tag = element.tag
+def _may_be_unit(element: Any, tag: str) -> bool:
+    """Whether an element may be written as one piece; cheap, as it is asked of every element."""
+    if tag == "div":
+        return element.get("style") is not None or element.get("role") is not None
+    return tag in _UNIT_TAGS or element.get("role") is not None
+
+
+def _skips(element: Any, tag: str) -> bool:
     if tag == "noscript":
         text = " ".join(element.itertext())
         return len(text) < _SHORTEST_NOSCRIPT or "<" in text
-    return tag in SKIPPED or is_mark(element)
+    return tag in SKIPPED or (tag in MARK_TAGS and is_mark(element))
 
 
 def _unclosed(element: Any) -> Any | None:

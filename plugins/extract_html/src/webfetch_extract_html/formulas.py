@@ -28,6 +28,12 @@ _MOST_WORDS = 8
 """Words outside commands in a formula's source beyond which it is no formula but text in hiding."""
 
 
+FORMULA_TAGS = frozenset(
+    {"math", "mjx-container", "{http://www.w3.org/1998/Math/MathML}math", "script", "span", "div", "img"}
+)
+"""The elements that may be one."""
+
+
 def is_formula(element: Any) -> bool:
     """Whether an element may be a formula; cheap, as it is asked of every element."""
     tag = element.tag

@@ -28,6 +28,9 @@ _STRUCK = frozenset({"s", "strike", "del"})
 _APART = {"li": "; ", "tr": "; ", "option": "; "}
 """What sets the parts of a flattened element apart; other blocks get a blank."""
 
+MARK_TAGS = frozenset({"sup", "rp", "span", "a"})
+"""The elements that may be a mark of the page's apparatus."""
+
 _REFERENCE = re.compile(r"\[\s*(?:\d{1,4}|citation needed|edit)\s*\]", re.I)
 _PERMALINK = frozenset({"", "¶", "#", "§", "🔗", "⚓", "link", "permalink"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
@@ -42,6 +45,7 @@ _WRAPPED = re.compile(rf"(?<=[{_UNSPACED}])[ \t\r\f]*\n[ \t\r\f\n]*(?=[{_UNSPACE
 
 _UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}\u0e00-\u0eff]")
 _SPACES = re.compile(r"[ \t\r\f\v\xa0]*\n[ \t\r\f\v\xa0]*|[ \t\r\f\v\xa0]+")
+_BLANKS = "\n\t\xa0\x1f\r\f\v"
 _LINES = re.compile(r" *\n[ \n]*")
 _BREAK, _PARAGRAPH = "\x1e", "\x1d"
 _BREAKS = re.compile(rf"{_BREAK} ?(?:{_BREAK} ?)+")
@@ -162,6 +166,10 @@ class InlineText:
     def _has_text(self, link: _Link) -> bool:
         return link.at >= 0 and any(part.strip(" \n\t[`") for part in self._parts[link.at + 1 :])
 
+    def is_filled(self) -> bool:
+        """Whether :meth:`take` has anything to look at."""
+        return bool(self._parts)
+
     def take(self) -> str:
         if not self._parts:
             return ""
@@ -185,11 +193,17 @@ class InlineText:
 
 def _tidy(text: str) -> str:
     """Blanks folded, marks of line breaks written out. Asks before it searches: most texts need little."""
-    if "\n" in text:
+    if text.isspace():
+        return ""
+    if "\n" in text and not text.isascii():
         text = _WRAPPED.sub("", text)
-    text = _SPACES.sub(" ", text).replace("\x1f", " ")
     if _BREAK in text:
+        text = _SPACES.sub(" ", text).replace("\x1f", " ")
         text = _BREAKS.sub(_PARAGRAPH, text).replace(_BREAK, "\n")
+    else:
+        for sign in _BLANKS:
+            if sign in text:
+                text = text.replace(sign, " ")
     if "  " in text:
         text = re.sub(" {2,}", " ", text)
     if "\n" in text:

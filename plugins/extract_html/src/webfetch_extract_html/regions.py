@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 _REGIONS = frozenset({"nav", "footer", "aside", "header", "form", "menu", "button", "fieldset", "search"})
@@ -13,6 +14,9 @@ _BOILERPLATE = re.compile(
     r"comments?|commentbox|comment-?list|respond|disqus(?:_thread)?)(?:$|[\s_-])",
     re.I,
 )
+_KEPT = 500
+"""Characters of names up to which the answer is kept: pages repeat them."""
+
 _NEVER = frozenset({"body", "html", "main", "article", "h1"})
 
 
@@ -25,5 +29,13 @@ def is_region(element: Any) -> bool:
         return True
     if tag in _NEVER:
         return False
-    names = f"{element.get('class') or ''} {element.get('id') or ''}"
+    label, name = element.get("class"), element.get("id")
+    if not label and not name:
+        return False
+    names = f"{label or ''} {name or ''}"
+    return _is_boilerplate(names) if len(names) <= _KEPT else bool(_BOILERPLATE.search(names))
+
+
+@lru_cache(maxsize=10_000)
+def _is_boilerplate(names: str) -> bool:
     return bool(_BOILERPLATE.search(names))

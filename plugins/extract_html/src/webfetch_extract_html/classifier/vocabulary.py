@@ -59,7 +59,7 @@ _CATEGORY_BITS = {
     for name in CATEGORIES
     for word in _NAMES[name].split()
 }
-_SPLIT = re.compile(r"[^a-zA-Z]+|(?<=[a-z])(?=[A-Z])")
+_WORD = re.compile(r"^(?![a-zA-Z])|[A-Z]+[a-z]*|[a-z]+")
 _MOST_NAMES = 40
 
 
@@ -84,7 +84,7 @@ def names_of(attribute: str) -> tuple[int, tuple[str, ...]]:
     Words are split at anything but letters and at ``camelCase`` humps, and lower case; single letters and
     all beyond the first 40 are left out. Two words that are one in other notations count as both.
     """
-    words = [word.lower() for word in _SPLIT.split(attribute)[:_MOST_NAMES] if len(word) > 1]
+    words = [word.lower() for word in _WORD.findall(attribute)[:_MOST_NAMES] if len(word) > 1]
     bits = 0
     for number, word in enumerate(words):
         bits |= _bits_of(word)
