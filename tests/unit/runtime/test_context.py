@@ -94,7 +94,6 @@ def test_services_that_nothing_serves_say_so(context: Any) -> None:
 
     one = context(extract_workers=0)
     for use in (
-        lambda: one.models,
         lambda: one.workers,
         lambda: one.embed(["t"]),
         lambda: one.extract(Page(url="u", body=b"x")),
@@ -102,6 +101,22 @@ def test_services_that_nothing_serves_say_so(context: Any) -> None:
         with pytest.raises(NotConfigured):
             use()
     assert list(one.score_pairs("q", ["a", "b"])) == [1.0, 0.5]  # the built-in order
+
+
+def test_models_are_looked_for_below_the_hosts_home(context: Any, tmp_path: Path) -> None:
+    from hashlib import sha256
+
+    from webfetch_core.api import ModelFile, ModelSpec
+
+    body = b"weights"
+    file = ModelFile(name="m.bin", sha256=sha256(body).hexdigest(), size=len(body))
+    spec = ModelSpec(name="tiny", files=(file,), licence="MIT")
+    one = context(home=str(tmp_path))
+    with pytest.raises(NotConfigured):
+        one.models.files(spec)
+    (tmp_path / "models" / "tiny").mkdir(parents=True)
+    (tmp_path / "models" / "tiny" / "m.bin").write_bytes(body)
+    assert one.models.files(spec) == {"m.bin": tmp_path / "models" / "tiny" / "m.bin"}
 
 
 def test_pairs_are_scored_by_the_best_ranker_there_is(context: Any) -> None:

@@ -196,6 +196,13 @@ def test_the_operators_own_files_win_and_are_taken_as_they_are(tmp_path: Path) -
     assert (models.state(SPEC).state, models.state(SPEC).source) == ("unverified", "path")
 
 
+def test_a_model_that_nobody_carries_says_where_to_put_it(tmp_path: Path) -> None:
+    own = ModelSpec(name="own", files=(file("m.bin", WEIGHTS),), licence="MIT")
+    with pytest.raises(NotConfigured) as told:
+        store(tmp_path).pull(own)
+    assert MODEL_PATH in told.value.fix
+
+
 def test_another_revision_is_another_model(tmp_path: Path, hub: LoopbackHub) -> None:
     store(tmp_path, hub).pull(SPEC)
     newer = evolve(SPEC, revision=REVISION[::-1])
