@@ -11,7 +11,16 @@ from urllib.parse import urlsplit
 
 from attrs import evolve, frozen
 
-from ..errors import BadResponse, NotConfigured, PageError, ProviderError, Refused, WebfetchError
+from ..errors import (
+    BadResponse,
+    NotConfigured,
+    PageError,
+    ProviderError,
+    Refused,
+    TimedOut,
+    Unavailable,
+    WebfetchError,
+)
 from ..models import Document, ExtractionStep, FetchRequest, Page
 from ..providers import FetchTraits
 from ..runtime.calls import Handle
@@ -57,6 +66,10 @@ class _Thin:
     reason: str
 
 
+_NOT_RENDERED = _OF_THE_RESCUE - {"not_configured"}
+"""Kinds that say that rendering was not had this time, and may be the next."""
+
+
 class _Unreadable(Exception):
     """A file that came, and of which no extractor could make anything: no scripts would change it."""
 
@@ -99,7 +112,9 @@ class PageSource:
                 continue
             rescue = renders and (thin is not None or failure is not None)
             if rescue and deadline.remaining() < RESCUE_S:
-                thin = thin and evolve(thin, reason=f"{thin.reason}; no time was left to render it")
+                if thin is not None:
+                    thin = evolve(thin, reason=f"{thin.reason}; no time was left to render it")
+                    failure = TimedOut("no time was left to render it")
                 continue
             limit = deadline.within(deadline.remaining() - RESERVE_S) if thin is not None else deadline
             try:
@@ -130,6 +145,8 @@ class PageSource:
             return thin.page, _flagged(thin.document, thin.reason)
         if failure is None or (thin is not None and failure.kind in _OF_THE_RESCUE):
             why = f": {thin.reason}" if thin is not None else ""
+            if failure is not None and failure.kind in _NOT_RENDERED:  # not the page's fault: kept apart
+                raise Unavailable(f"nothing readable was found in it{why}", kind=failure.kind)
             failure = PageError(f"nothing readable was found in it{why}", fix=_BROWSER_FIX if why else "")
         raise failure
 

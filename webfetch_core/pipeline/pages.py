@@ -10,12 +10,11 @@ from attrs import evolve, frozen
 
 from ..errors import BadResponse, PageError, ProviderError, Refused, WebfetchError
 from ..models import Document, FetchRequest, Freshness, Page
-from ..providers import FetchTraits
 from ..runtime.deadline import Deadline
 from ..runtime.emitter import Scope
 from ..runtime.host import Host, permission_mark
 from .caching import CachedDocument, NegativeCache, PageCache, TolerantStore, lifetime
-from .page_source import PageSource
+from .page_source import THIN, PageSource, renders_js
 from .urls import canonical
 
 HURRIED = 0.9
@@ -130,8 +129,7 @@ class PageLoader:
             document = evolve(document, flags=tuple(dict.fromkeys((*document.flags, *page.flags))))
         if web and not self._host.closed:
             self._failures.forget(key)
-            # Half a page is better than none now, but the next reader shall have another try.
-            if "truncated" not in page.flags and self._pages.put(
+            if self._is_whole(page, document) and self._pages.put(
                 key,
                 document,
                 final_url=page.final_url,
@@ -140,6 +138,13 @@ class PageLoader:
             ):
                 scope.emit("page.cached", stage="fetch", target=url, outcome="stored")
         return document
+
+    def _is_whole(self, page: Page, document: Document) -> bool:
+        """Whether a page is to be kept. Half a page is better than none now, and so is one that a browser
+        in use did not get to render, but the next reader shall have another try."""
+        if "truncated" in page.flags:
+            return False
+        return THIN not in document.flags or not any(map(renders_js, self._host.handles("fetch")))
 
     def _renewed(self, key: str, page: Page) -> Document | None:
         """The cached document, its age counted from now; None when the row is not there any more."""
@@ -154,10 +159,7 @@ class PageLoader:
     def _validators(self, page: Page) -> Mapping[str, str]:
         """What the page can be asked for again by. Those of a rendered page are its shell's: none."""
         rendered = any(
-            handle.name == page.fetched_by
-            and isinstance(handle.entry.provider.traits, FetchTraits)
-            and handle.entry.provider.traits.renders_js
-            for handle in self._host.handles("fetch")
+            handle.name == page.fetched_by and renders_js(handle) for handle in self._host.handles("fetch")
         )
         return {} if rendered else page.headers
 

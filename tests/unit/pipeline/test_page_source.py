@@ -20,7 +20,7 @@ from webfetch_core.api import (
     Unavailable,
     WebfetchError,
 )
-from webfetch_core.testing import FakePlugin, Hang, ScriptedExtractor, ScriptedFetcher, fake_plugin
+from webfetch_core.testing import FakeClock, FakePlugin, Hang, ScriptedExtractor, ScriptedFetcher, fake_plugin
 
 URL = "https://a.example/page"
 SHELL = (
@@ -120,6 +120,47 @@ def test_the_thin_page_is_served_when_rendering_fails(world: Any, error: Any) ->
     found = world(pages={URL: SHELL}, extract=reader(), plugins=[plugin]).wf.fetch(URL)
     assert found.text == "Tarn" and found.flags == ("thin",)
     assert found.steps[-1].reason.startswith("it asks for JavaScript; browser: ")
+
+
+@pytest.mark.parametrize("error", [TimedOut("too slow"), Unavailable("crashed"), TypeError("its own fault")])
+@pytest.mark.parametrize("shell", [SHELL, SHELL.replace("<title>Tarn</title>", "")])
+def test_what_was_not_rendered_this_time_is_rendered_the_next(world: Any, error: Any, shell: str) -> None:
+    """Neither is the thin page kept as if it were all, nor is its emptiness held against it."""
+    answers: list[Any] = [error, FULL]
+
+    def answer(request: Any) -> Any:
+        now = answers.pop(0)
+        if isinstance(now, Exception):
+            raise now
+        return now
+
+    _, plugin = browser(answer)
+    clock = FakeClock()
+    one = world(pages={URL: shell}, extract=reader(), plugins=[plugin], clock=clock)
+    if shell is SHELL:
+        assert one.wf.fetch(URL).flags == ("thin",)
+    else:
+        assert kind_of(one.wf.fetch, URL) in ("timeout", "unavailable", "plugin_error")
+    clock.advance(90)
+    assert one.wf.fetch(URL).text == FULL
+
+
+@pytest.mark.parametrize("shell", [SHELL, SHELL.replace("<title>Tarn</title>", "")])
+def test_what_there_was_no_time_to_render_is_rendered_the_next_time(world: Any, shell: str) -> None:
+    rescue, plugin = browser(FULL)
+    one = world(pages={URL: shell}, extract=reader(), plugins=[plugin])
+    if shell is SHELL:
+        assert one.wf.fetch(URL, deadline_s=1.0).flags == ("thin",)
+    else:
+        assert kind_of(one.wf.fetch, URL, deadline_s=1.0) == "timeout"
+    assert rescue.calls == []
+    assert one.wf.fetch(URL).text == FULL
+
+
+def test_without_a_browser_a_thin_page_is_kept(world: Any) -> None:
+    one = world(pages={URL: SHELL}, extract=reader())
+    assert one.wf.fetch(URL).flags == one.wf.fetch(URL).flags == ("thin",)
+    assert one.fetched == [URL]
 
 
 def test_without_a_browser_the_thin_page_says_what_it_is(world: Any) -> None:
