@@ -137,3 +137,12 @@ def test_the_document_has_them_labelled():
     assert document.metadata["author"] == "Ada Quill"
     assert document.metadata["canonical"] == "https://t.example/gauges"
     assert document.metadata["modified"] == "2025-02-03"
+
+
+@pytest.mark.parametrize("word", ["word ", "字"])
+def test_a_head_leaves_room_for_the_text(word: str) -> None:
+    many = word * 100_000
+    head = head_of(f"<title>{many}</title><meta name=description content='{many}'>")
+    assert 900 < len(head.title) <= 1_000 and 4_900 < len(head.description) <= 5_000
+    assert set(head.title.split()) == {"word"} or word == "字"
+    assert head_of("<title>A title of its usual length</title>").title == "A title of its usual length"

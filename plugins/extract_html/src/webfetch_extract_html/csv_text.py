@@ -7,13 +7,15 @@ from itertools import islice
 
 _MOST_ROWS = 20_000
 _MOST_COLUMNS = 200
+_MOST_PADDED = 4
+"""Cells of the table for each that the text has, beyond which it is no table."""
 _SEPARATORS = ",;\t|"
 _SAMPLE_LINES = 50
 
 
 def to_table(text: str) -> str:
     """The rows as a Markdown table, the first as its header; the text itself where it is no table of two
-    columns or more."""
+    columns or more, or hardly any row has all of them."""
     lines = text.splitlines()
     separator = _separator(lines[:_SAMPLE_LINES])
     if not separator:
@@ -24,6 +26,8 @@ def to_table(text: str) -> str:
         return text
     width = min(max((len(row) for row in rows), default=0), _MOST_COLUMNS)
     if width < 2 or len(rows) < 2:
+        return text
+    if width * len(rows) > _MOST_PADDED * sum(map(len, rows)):  # a few wide rows would widen all the others
         return text
     written = [_row(row + [""] * (width - len(row)), width) for row in rows]
     rest = lines[_MOST_ROWS:] if len(rows) >= _MOST_ROWS else []

@@ -43,6 +43,9 @@ _AUTHORS = (
 )  # fmt: skip
 _MAX_JSON_NODES = 5_000
 _LONGEST_NAME = 100
+_LONGEST_TITLE, _LONGEST_DESCRIPTION = 1_000, 5_000
+"""They stand before the text, and more of them would leave it no room: the longest that are meant so,
+abstracts of papers, have some 3,000 characters."""
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{2,8}){0,3}$", re.I)
 _PUSHED = re.compile(r"""["']@context["']\s*:\s*["']https?://schema\.org""")
 _UNREAL_TITLES = frozenset(
@@ -95,8 +98,8 @@ def read_head(root: Any) -> Head:
     nodes = [node for item in data for node in nodes_of(item)]
     base = next((each.get("href", "") for each in root.iter("base") if each.get("href")), "")
     return Head(
-        title=_title(root, meta),
-        description=_first(meta, _DESCRIPTIONS),
+        title=_cut(_title(root, meta), _LONGEST_TITLE),
+        description=_cut(_first(meta, _DESCRIPTIONS), _LONGEST_DESCRIPTION),
         site_name=_site_name(meta, nodes),
         language=_language(root, meta),
         published=_published(root, meta, nodes),
@@ -107,6 +110,14 @@ def read_head(root: Any) -> Head:
         base=base.strip(),
         data=data,
     )
+
+
+def _cut(text: str, longest: int) -> str:
+    """At most so many characters, whole words."""
+    if len(text) <= longest:
+        return text
+    whole, blank, _ = text[: longest + 1].rpartition(" ")
+    return whole if blank else text[:longest]
 
 
 def nodes_of(data: Any) -> Iterator[dict[str, Any]]:
