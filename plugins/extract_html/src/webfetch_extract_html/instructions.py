@@ -26,6 +26,8 @@ _BASE64 = re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/]{40,8000}={0,2}(?![\w+/=])")
 _HEX = re.compile(r"(?<![\w])(?:[0-9a-fA-F]{2}){20,4000}(?!\w)")
 _BITS = re.compile(r"(?<!\w)(?:[01]{8} ?){12,2000}")
 _ESCAPES = re.compile(r"(?:\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|%[0-9a-fA-F]{2}|&#\d{2,4};){12,4000}")
+_SHORTEST_CODED = 36
+"""Characters below which a text has nothing that is coded: the shortest is twelve escapes."""
 _MOST_DECODED = 20
 _SPACE = re.compile(r"[ \t\xa0]+")
 
@@ -86,6 +88,8 @@ def _decoded(text: str) -> Iterator[str]:
         yield (
             text[max(match.start() - 200, 0) : match.start()] + words + text[match.end() : match.end() + 200]
         )
+    if len(text) < _SHORTEST_CODED:
+        return
     for match in _first(_BASE64, text):
         raw = match.group().rstrip("=")
         try:

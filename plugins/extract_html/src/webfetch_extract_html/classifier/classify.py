@@ -149,7 +149,7 @@ def term_scores(terms: Mapping[str, float], found: Sequence[Evidence]) -> NDArra
     def score(words: Sequence[str]) -> float:
         total = known.get(id(words))
         if total is None:
-            total = known[id(words)] = sum([terms[word] for word in words if word in terms])
+            total = known[id(words)] = sum(filter(None, map(terms.get, words)))
         return total
 
     return np.array([[score(words) for words in each] for each in found], dtype=np.float32)

@@ -163,7 +163,7 @@ def _text(
 
 def _capitals(text: str) -> float:
     words = text[:400].split()
-    return sum(word[:1].isupper() for word in words) / max(1, len(words))
+    return sum([word[0].isupper() for word in words]) / max(1, len(words))
 
 
 def _overlap(blocks: Sequence[Block], text: str) -> Floats:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from array import array
+from collections.abc import MutableSequence, Sequence
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,8 @@ _KIND_OF_ROLE = {
 _TAG_BITS = {tag: 1 << ANCESTORS.index(kind) for tag, kind in _KIND_OF_TAG.items()}
 _ROLE_BITS = {role: 1 << ANCESTORS.index(kind) for role, kind in _KIND_OF_ROLE.items()}
 _FAR = -1_000
+_Marks = tuple[int, int, tuple[str, ...], int]
+"""Of an element: kinds, categories, words of its names, and signature."""
 _NAMELESS: tuple[int, tuple[str, ...]] = (0, ())
 
 
@@ -106,31 +109,33 @@ def lay_out(root: Any, blocks: Sequence[Block]) -> Layout:
     tags: list[str] = []
     inline: list[int] = []
     home: list[int] = []  # the block-level element that an element's text belongs to
-    rows = [[_FAR] * len(CATEGORIES)]
+    rows = [array("q", [_FAR] * len(CATEGORIES))]
     signatures: dict[tuple[str, str], int] = {}
+    marks: dict[tuple[str, str, str | None, str | None], _Marks] = {}
     index: dict[Any, int] = {}
-    for element in root.iter("*"):
-        here = len(parent)
+    for here, element in enumerate(root.iter("*")):
         above = index.get(element.getparent(), -1)
         index[element] = here
-        tag = element.tag
-        level, kind, line = (depth[above] + 1, kinds[above], row[above]) if above >= 0 else (0, 0, 0)
-        if tag in _TAG_BITS:
-            kind |= _TAG_BITS[tag]
-        get = element.get
-        label, name, role = get("class", ""), get("id"), get("role")
-        bits, own = names_of(f"{label} {name}" if name else label) if label or name else _NAMELESS
-        if role:
-            kind |= _ROLE_BITS.get(role, 0)
+        tag, get = element.tag, element.get
+        key = (tag, get("class", ""), get("id"), get("role"))
+        known = marks.get(key)
+        if known is None:
+            number = signatures.setdefault(key[:2], len(signatures))
+            known = marks[key] = _marks_of(*key, number)
+        kind, bits, own, number = known
+        level, line = 0, 0
+        if above >= 0:
+            level, line = depth[above] + 1, row[above]
+            kind |= kinds[above]
         if bits:
-            line = len(rows)
-            rows.append(rows[row[above] if above >= 0 else 0].copy())
-            _mark(rows[-1], bits, level)
+            rows.append(rows[line][:])
+            line = len(rows) - 1
+            _mark(rows[line], bits, level)
         parent.append(above)
         depth.append(level)
         kinds.append(kind)
         row.append(line)
-        signature.append(signatures.setdefault((tag, label), len(signatures)))
+        signature.append(number)
         names.append(own)
         tags.append(tag)
         inline.append(0)
@@ -150,14 +155,20 @@ def lay_out(root: Any, blocks: Sequence[Block]) -> Layout:
         first=np.array(first, dtype=np.int64),
         last=np.array(last, dtype=np.int64),
         inline=np.array(inline, dtype=np.int64),
-        nearest=np.array(rows, dtype=np.int64),
+        nearest=np.frombuffer(b"".join(rows), dtype=np.int64).reshape(len(rows), len(CATEGORIES)),
         element_of=np.array(element_of, dtype=np.int64),
         names=names,
         tags=tags,
     )
 
 
-def _mark(line: list[int], bits: int, level: int) -> None:
+def _marks_of(tag: str, label: str, name: str | None, role: str | None, signature: int) -> _Marks:
+    kind = _TAG_BITS.get(tag, 0) | (_ROLE_BITS.get(role, 0) if role else 0)
+    bits, own = names_of(f"{label} {name}" if name else label) if label or name else _NAMELESS
+    return kind, bits, own, signature
+
+
+def _mark(line: MutableSequence[int], bits: int, level: int) -> None:
     while bits:
         lowest = bits & -bits
         line[lowest.bit_length() - 1] = level

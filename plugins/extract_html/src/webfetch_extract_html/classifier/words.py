@@ -18,12 +18,13 @@ Evidence = tuple[Sequence[str], Sequence[str], Sequence[str]]
 def evidence(blocks: Sequence[Block], layout: Layout) -> list[Evidence]:
     """Per block the names, the own words (if few) and the words of the last heading, each with its prefix."""
     chains: dict[int, list[str]] = {}
+    parent = layout.parent.tolist()
     heading: list[str] = []
     found: list[Evidence] = []
     for block, element in zip(blocks, layout.element_of.tolist(), strict=True):
         names = chains.get(element)
         if names is None:
-            names = chains[element] = _names(layout, element)
+            names = chains[element] = _names(layout.names, parent, element)
         if block.kind == "heading":
             heading = ["h:" + word for word in dict.fromkeys(block.tokens[:SHORT])]
         own = ["w:" + word for word in block.tokens] if len(block.tokens) <= SHORT else []
@@ -31,11 +32,11 @@ def evidence(blocks: Sequence[Block], layout: Layout) -> list[Evidence]:
     return found
 
 
-def _names(layout: Layout, element: int) -> list[str]:
-    words: dict[str, None] = {}
+def _names(names: Sequence[tuple[str, ...]], parent: Sequence[int], element: int) -> list[str]:
+    words: list[str] = []
     for _ in range(NEAREST):
         if element < 0:
             break
-        words.update(dict.fromkeys(layout.names[element]))
-        element = int(layout.parent[element])
-    return ["c:" + word for word in words]
+        words += names[element]
+        element = parent[element]
+    return ["c:" + word for word in dict.fromkeys(words)]
