@@ -26,10 +26,11 @@ _BASE64 = re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/]{40,8000}={0,2}(?![\w+/=])")
 _HEX = re.compile(r"(?<![\w])(?:[0-9a-fA-F]{2}){20,4000}(?!\w)")
 _BITS = re.compile(r"(?<!\w)(?:[01]{8} ?){12,2000}")
 _ESCAPES = re.compile(r"(?:\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|%[0-9a-fA-F]{2}|&#\d{2,4};){12,4000}")
-_SHORTEST_CODED = 36
-"""Characters below which a text has nothing that is coded: the shortest is twelve escapes."""
+_PERHAPS_SPACED, _PERHAPS_BITS = re.compile(r" \w \w "), re.compile("[01]{8}")
+_SHORTEST_ESCAPES = 36
+"""What is coded has a run without blanks, of 40 characters or twelve escapes: that is asked first."""
 _MOST_DECODED = 20
-_SPACE = re.compile(r"[ \t\xa0]+")
+_SPACE = re.compile("  +")
 
 
 def instruction_patterns(text: str) -> dict[str, int]:
@@ -48,7 +49,7 @@ def reads_like_instruction(text: str) -> bool:
 
 
 def _search(text: str) -> dict[str, int]:
-    text = _SPACE.sub(" ", text)
+    text = _SPACE.sub(" ", text.replace("\t", " ").replace("\xa0", " "))
     folded = text.lower()
     counts = {}
     for name, pattern in _PATTERNS.items():
@@ -83,25 +84,24 @@ def _near(triggers: tuple[str, ...], text: str, folded: str) -> str:
 
 def _decoded(text: str) -> Iterator[str]:
     """What is spelled in another way: once decoded, and only where it gives readable text."""
-    for match in _first(_SPACED, text):
+    for match in _first(_SPACED, text) if _PERHAPS_SPACED.search(text) else ():
         words = re.sub(r" (?=\w(?: |$))", "", match.group())
         yield (
             text[max(match.start() - 200, 0) : match.start()] + words + text[match.end() : match.end() + 200]
         )
-    if len(text) < _SHORTEST_CODED:
-        return
-    for match in _first(_BASE64, text):
+    longest = max(map(len, text.split()), default=0)
+    for match in _first(_BASE64, text) if longest >= 40 else ():
         raw = match.group().rstrip("=")
         try:
             yield _readable(base64.b64decode(raw + "=" * (-len(raw) % 4)))
         except (binascii.Error, ValueError):
             continue
-    for match in _first(_HEX, text):
+    for match in _first(_HEX, text) if longest >= 40 else ():
         yield _readable(bytes.fromhex(match.group()))
-    for match in _first(_BITS, text):
+    for match in _first(_BITS, text) if _PERHAPS_BITS.search(text) else ():
         bits = match.group().replace(" ", "")
         yield _readable(bytes(int(bits[at : at + 8], 2) for at in range(0, len(bits) - 7, 8)))
-    for match in _first(_ESCAPES, text):
+    for match in _first(_ESCAPES, text) if longest >= _SHORTEST_ESCAPES else ():
         codes = re.findall(
             r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|%([0-9a-fA-F]{2})|&#(\d{2,4});", match.group()
         )

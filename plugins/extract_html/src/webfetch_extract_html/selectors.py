@@ -44,6 +44,12 @@ class Compound:
         yield from self.ids
         yield from self.classes
 
+    def fits(self, tag: str, name: str | None, classes: frozenset[str]) -> bool:
+        """Whether an element of this tag, id and classes may match; its other attributes are not asked."""
+        if self.tag not in ("", "*") and tag != self.tag:
+            return False
+        return all(name == each for each in self.ids) and classes.issuperset(self.classes)
+
     def matches(self, element: Any) -> bool:
         if self.tag not in ("", "*") and element.tag != self.tag:
             return False

@@ -49,6 +49,10 @@ class HiddenRules:
     """The page's scripts: they may show what has a name that is a word of theirs."""
     words: dict[str, bool] = Factory(dict)
     """Which names were found in the scripts."""
+    near: dict[tuple[str, str | None, str | None], list[_Rule]] = Factory(dict)
+    """The rules that fit a tag, id and class: pages repeat them."""
+    takers_back: dict[int, list[_Rule]] = Factory(dict)
+    """What may take back each hiding rule, by the identity of its style."""
     patience: _Patience = Factory(_Patience)
 
     def verdict(self, element: Any) -> str:
@@ -56,13 +60,13 @@ class HiddenRules:
         if not self.rules:
             return SEEN
         found = SEEN
-        for rule in self._candidates(element):
+        for rule in self._fitting(element):
             self.patience.left -= 1
             if self.patience.left < 0:
                 break
             if not rule.selector.matches(element):
                 continue
-            if any(shows(each.style, rule.style) and each.selector.matches(element) for each in self.showing):
+            if any(each.selector.matches(element) for each in self._takers_back(rule)):
                 continue
             if fades_in(rule.style) or any(map(self._is_doubtful, rule.selector.subject.names)):
                 found = DOUBTFUL
@@ -81,12 +85,30 @@ class HiddenRules:
             self.words[name] = found
         return found
 
-    def _candidates(self, element: Any) -> list[_Rule]:
+    def _takers_back(self, rule: _Rule) -> list[_Rule]:
+        found = self.takers_back.get(id(rule.style))
+        if found is None:
+            found = [each for each in self.showing if shows(each.style, rule.style)]
+            self.takers_back[id(rule.style)] = found
+        return found
+
+    def _fitting(self, element: Any) -> list[_Rule]:
+        key = (element.tag, element.get("id"), element.get("class"))
+        found = self.near.get(key)
+        if found is None:
+            candidates = self._candidates(*key) if self.patience.left > 0 else []
+            self.patience.left -= len(candidates)
+            have = frozenset((key[2] or "").split())
+            found = [rule for rule in candidates if rule.selector.subject.fits(key[0], key[1], have)]
+            self.near[key] = found
+        return found
+
+    def _candidates(self, tag: str, name: str | None, names: str | None) -> list[_Rule]:
         rules = self.rules
-        keys = [element.tag, "*", "", "["]
-        if name := element.get("id"):
+        keys = [tag, "*", "", "["]
+        if name:
             keys.append(f"#{name}")
-        if names := element.get("class"):
+        if names:
             keys += [f".{each}" for each in names.split()[:50]]
         return [rule for key in keys if key in rules for rule in rules[key]]
 
