@@ -34,6 +34,8 @@ _TOKEN = re.compile(rf"[{_WIDE}]|[^\W{_WIDE}]+")
 _ADDRESS = re.compile(f"{URL_START}[^{URL_END}]*{URL_END}")
 _PROGRAM = re.compile(r"function\s*\(|\bwindow\.|=>\s*\{|\bvar \w+\s*=|document\.")
 _SHORTEST_NOSCRIPT = 300
+_PERHAPS_SKIPPED = MARK_TAGS | {"noscript"}
+_STRUCTURE = _LISTS | {"dt", "dd", "li", "blockquote"}
 _UNIT_TAGS = frozenset({"table", *listings.PRE_TAGS, *CODE_TAGS})
 
 
@@ -110,7 +112,12 @@ class _Segmenter:
             tag = element.tag
             if event == "start":
                 known = formula_of(element) if tag in FORMULA_TAGS else None
-                if known is not None or not isinstance(tag, str) or _skips(element, tag):
+                if (
+                    known is not None
+                    or not isinstance(tag, str)
+                    or tag in SKIPPED
+                    or (tag in _PERHAPS_SKIPPED and _skips(element, tag))
+                ):
                     self._add(known)
                     skipped = element
                     walker.skip_subtree()
@@ -181,6 +188,16 @@ class _Segmenter:
                 self.linked += size
 
     def _enter(self, element: Any) -> None:
+        if element.tag in _STRUCTURE:
+            self._enter_structure(element)
+        level = _heading_level(element)
+        if level and self.heading is None:
+            self.heading = (element, level)
+        if is_region(element):
+            self.regions.append(element)
+        self.block = element
+
+    def _enter_structure(self, element: Any) -> None:
         tag = element.tag
         if tag in ("dt", "dd") and self.frames and self.frames[-1][0] is _unclosed(element):
             self.frames.pop()
@@ -192,12 +209,6 @@ class _Segmenter:
             self.frames.append((element, Frame("definition", ":")))
         elif tag == "blockquote":
             self.frames.append((element, Frame("quote")))
-        level = _heading_level(element)
-        if level and self.heading is None:
-            self.heading = (element, level)
-        if is_region(element):
-            self.regions.append(element)
-        self.block = element
 
     def _leave(self, element: Any) -> None:
         if self.lists and self.lists[-1].element is element:
@@ -283,7 +294,7 @@ def _skips(element: Any, tag: str) -> bool:
     if tag == "noscript":
         text = " ".join(element.itertext())
         return len(text) < _SHORTEST_NOSCRIPT or "<" in text
-    return tag in SKIPPED or (tag in MARK_TAGS and is_mark(element))
+    return is_mark(element)
 
 
 def _unclosed(element: Any) -> Any | None:

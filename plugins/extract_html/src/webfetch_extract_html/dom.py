@@ -16,7 +16,8 @@ MAX_DEPTH = 200
 """Deeper elements are unwrapped: libxml2 stops reading at 2,048 levels, and other tools recurse."""
 
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]*+)([^<>]*+)>")
-_LONG_TAG = re.compile(r"<[a-zA-Z][a-zA-Z0-9:-]*+([^<>]{4096,})")
+_LONG = 4_096
+_LONG_TAG = re.compile(rf"<[a-zA-Z][a-zA-Z0-9:-]*+([^<>]{{{_LONG},}})")
 _ATTRIBUTE = re.compile(r"""[^\s"'=<>]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'<>]+))?""")
 _BULK = re.compile(r"<script\b|<style\b|<svg\b|<!--", re.I)
 _BULK_ENDS = {
@@ -35,7 +36,7 @@ _VOID = frozenset(_VOID_TAGS.split())
 
 def parse(text: str) -> Any | None:
     """Return the root element, or None when there is no element at all."""
-    text = _END_OF_PAGE.sub("", _LONG_TAG.sub(_without_flood, _legal(text)))
+    text = _END_OF_PAGE.sub("", _without_floods(_legal(text)))
     text = mend_source(text)
     root = _parse(text)
     if root is None or _depth_exceeds(root, MAX_DEPTH):
@@ -53,6 +54,13 @@ def _legal(text: str) -> str:
         return _ILLEGAL.sub(" ", text)
     clean = len(raw.translate(None, _CONTROLS)) == len(raw) and "\ufffe" not in text and "\uffff" not in text
     return text if clean else _ILLEGAL.sub(" ", text)
+
+
+def _without_floods(text: str) -> str:
+    """The source with at most ``MAX_ATTRIBUTES`` in each tag."""
+    if any(len(part) > _LONG and _LONG_TAG.match(f"<{part}") for part in text.split("<")):
+        return _LONG_TAG.sub(_without_flood, text)
+    return text
 
 
 def _without_flood(match: re.Match[str]) -> str:

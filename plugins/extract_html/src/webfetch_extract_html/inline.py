@@ -78,14 +78,15 @@ class InlineText:
     def add(self, text: str | None, *, after_tag: bool = False) -> None:
         if not text:
             return
-        if after_tag and not self._code and self._joins_words(text[0]):
-            self._parts.append(" ")
+        if (
+            after_tag
+            and text[0].isupper()
+            and not self._code
+            and (self._last.islower() or self._last.isdigit())
+        ):
+            self._parts.append(" ")  # ``by<b>A.`` and ``2024<b>Deep`` are two words, whatever the source says
         self._parts.append(text)
         self._last = text[-1]
-
-    def _joins_words(self, first: str) -> bool:
-        """``by<b>A.`` and ``2024<b>Deep`` are two words, whatever the source says."""
-        return first.isupper() and (self._last.islower() or self._last.isdigit())
 
     def separate(self) -> None:
         """Keep the next run from touching the last one, if both are of word characters."""

@@ -31,8 +31,9 @@ def mend_source(text: str) -> str:
     opening = _UNCLOSED_TITLE.search(text)
     if opening and not re.search(r"</title", text, re.I):
         text = f"{text[: opening.end()]}</title>{text[opening.end() :]}"
+    folded = text.lower()
     for name in _RAW:
-        if not re.search(rf"</{name}\b", text, re.I):
+        if f"<{name}" in folded and not re.search(rf"</{name}\b", text, re.I):
             text = re.sub(rf"<{name}\b[^<>]*>", " ", text, flags=re.I)
     return text
 
