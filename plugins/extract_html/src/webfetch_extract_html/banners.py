@@ -67,9 +67,13 @@ def _is_named(name: str) -> bool:
 
 
 def _words(element: Any) -> int:
-    return sum(
-        len(str(run).split()) for run in element.xpath(".//text()[not(parent::script or parent::style)]")
-    )
+    count = 0
+    for each in element.iter():
+        if each.text and isinstance(each.tag, str) and each.tag not in ("script", "style"):
+            count += len(each.text.split())
+        if each.tail and each is not element:
+            count += len(each.tail.split())
+    return count
 
 
 def _take_out(element: Any) -> None:

@@ -25,6 +25,9 @@ _HIDDEN_BY_NAME = frozenset({"sortkey"})
 _FOR_SCREEN_READERS = frozenset(
     {"sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "u-hiddenVisually"}
 )
+_TELLING = frozenset({"hidden", "popover", "aria-hidden", "class", "style"})
+"""The attributes that may say that an element is hidden."""
+
 _WORD = re.compile(r"\w\w")
 _ICON_WORDS = 20
 """Words from which what is kept from screen readers (``aria-hidden``) is a panel or a slide, not an icon."""
@@ -118,7 +121,7 @@ class _Page:
         by_rule = self.rules.verdict(element)
         if by_rule == HIDDEN:
             return HIDDEN
-        if not attributes:
+        if attributes.keys().isdisjoint(_TELLING) and tag != "font":
             return DOUBTFUL if tag in ("details", "noscript") else by_rule
         if "hidden" in attributes:
             return DOUBTFUL if attributes["hidden"].lower() == "until-found" else HIDDEN
