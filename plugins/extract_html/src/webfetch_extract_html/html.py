@@ -136,9 +136,10 @@ class HtmlExtractor:
         title, dirty_title = invisible.clean(head.title)
         description, dirty_description = invisible.clean(head.description)
         body, dirty_body = invisible.clean(found.body)
+        tokens = tokens_of(body)
         if dirty_title or dirty_description or dirty_body:
             found.flags.append("invisible_unicode_removed")
-        if reads_like_instruction(description) and not _occurs(tokens_of(description), tokens_of(body)):
+        if reads_like_instruction(description) and not _occurs(tokens_of(description), tokens):
             description = ""  # nobody sees it on the page
             found.flags.append("hidden_text_removed")
         text = _with_head(title, description, body)
@@ -159,7 +160,7 @@ class HtmlExtractor:
             "instruction_patterns": ", ".join(f"{name} {count}" for name, count in orders.items()),
             "page_type_confidence": f"{content.confidence:.2f}" if content.page_type else "",
         }
-        words = len(tokens_of(text)) - len(tokens_of(body))
+        words = len(tokens_of(text)) - len(tokens)
         if words > 0:
             why = "title and description stand before the text" if body else "nothing but the head was found"
             found.steps.append(ExtractionStep(name="metadata", words=words, won=not body, reason=why))

@@ -60,9 +60,10 @@ class Trees:
     def sums(self, rows: NDArray[np.float32], outputs: int = 1) -> NDArray[np.float64]:
         """The sum of the trees' values per row and output: ``[rows, outputs]``."""
         found = np.empty((len(rows), outputs))
+        bins = self._bins(rows)
         for start in range(0, len(rows), _ROWS):
-            bins = self._bins(rows[start : start + _ROWS])
-            found[start : start + _ROWS] = self._walk(bins, outputs)
+            part = np.ascontiguousarray(bins[:, start : start + _ROWS])
+            found[start : start + _ROWS] = self._walk(part, outputs)
         return found
 
     def _bins(self, rows: NDArray[np.float32]) -> NDArray[np.uint8]:
