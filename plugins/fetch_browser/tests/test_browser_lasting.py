@@ -64,6 +64,11 @@ def group_of(pid: int) -> int:
         return 0
 
 
+def started_by(fetcher: Any) -> set[int]:
+    """The processes of a fetcher's browser; others, of this test run too, may be at work."""
+    return {pid for pid in processes() if group_of(pid) == fetcher._thread._current.group}
+
+
 BUSY = (
     "<!doctype html><title>Busy</title><p>static</p>"
     "<script>setTimeout(()=>{for(;;){document.title+='x'}},50)</script>"
@@ -77,11 +82,11 @@ def test_scripts_that_never_let_go_end_at_the_deadline(make: Any, site: Loopback
     site.add("/busy", html).add("/good", TEXT)
     fetcher = make()
     fetcher.warm_up()
-    before = set(processes())
+    ours = started_by(fetcher)
     assert kind_of(fetcher, site.url("/busy"), 3.0) in ("timeout", "empty")
     assert b"The keeper" in render(fetcher, site.url("/good")).body
     fetcher.close()
-    wait_until(lambda: not set(processes()) & before)
+    wait_until(lambda: not set(processes()) & ours)
 
 
 def test_other_pages_go_on_while_one_hangs(make: Any, site: LoopbackSite) -> None:
@@ -269,10 +274,9 @@ def test_whoever_waits_too_long_for_a_tab_is_told_so_and_not_served_later(
 
 def test_closing_ends_every_process_and_thread_at_once(make: Any, site: LoopbackSite) -> None:
     site.add("/good", TEXT).add("/never", hang=True)
-    before = set(processes())
     fetcher = make()
     render(fetcher, site.url("/good"))
-    ours = set(processes()) - before
+    ours = started_by(fetcher)
     assert ours
     ended: list[str] = []
     waiting = threading.Thread(target=lambda: ended.append(kind_of(fetcher, site.url("/never"), 20)))
