@@ -15,7 +15,7 @@ from webfetch_fetch_browser.settings import FetchBrowserSettings
 
 from webfetch_core import Settings, Webfetch
 from webfetch_core.api import FetchRequest, Page, Refused, WebfetchError, hookimpl
-from webfetch_core.testing import FakeContext, LoopbackSite, loopback_http
+from webfetch_core.testing import FakeContext, LoopbackSite, ScriptedExtractor, fake_plugin, loopback_http
 
 TEXT = f"<p>{'The keeper lights the lamp at dusk. ' * 12}</p>"
 
@@ -217,7 +217,8 @@ def test_vetoes_see_whole_addresses_on_every_hop(
         fetch=("browser",),
         extract_workers=0,
     )
-    with Webfetch(settings, plugins=[Forbids()], environ=environ) as host:
+    plain = fake_plugin("extract", ScriptedExtractor(), name="plain")
+    with Webfetch(settings, plugins=[Forbids(), plain], environ=environ) as host:
         for path in ("/members/list", "/hop", "/js"):
             with pytest.raises(Refused, match="members only"):
                 host.fetch(site.url(path), deadline_s=20)
