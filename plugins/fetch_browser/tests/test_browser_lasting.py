@@ -151,7 +151,7 @@ def test_a_browser_that_crashes_under_a_page_costs_that_page_one_more_try(
 
 def test_a_tab_that_crashes_is_its_own_affair(make: Any, site: LoopbackSite) -> None:
     site.add("/good", TEXT).add(
-        "/poll", "<p>a</p><script>setInterval(()=>{a.textContent+='text '},50)</script><p id=a>"
+        "/poll", "<p id=a>a</p><script>fetch('/runs');setInterval(()=>{a.textContent+='text '},50)</script>"
     )
     fetcher = make()
     render(fetcher, site.url("/good"))
@@ -160,7 +160,7 @@ def test_a_tab_that_crashes_is_its_own_affair(make: Any, site: LoopbackSite) -> 
     kinds: list[str] = []
     waiting = threading.Thread(target=lambda: kinds.append(kind_of(fetcher, site.url("/poll"), 15.0)))
     waiting.start()
-    wait_until(lambda: "/poll" in site.paths)
+    wait_until(lambda: "/runs" in site.paths)
     for pid, line in processes().items():
         if pid not in before and "--type=renderer" in line and group_of(pid) == group:
             os.kill(pid, signal.SIGKILL)

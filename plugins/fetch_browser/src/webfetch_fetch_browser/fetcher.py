@@ -21,7 +21,7 @@ from webfetch_core.api import (
 )
 
 from . import chromium
-from .launched import BrowserGone, DriverGone, Room, cannot_start, first_line
+from .launched import BrowserGone, DriverGone, Room, TabGone, cannot_start, first_line
 from .settings import FetchBrowserSettings
 from .switches import SWITCHES, browser_environment, plain_agent, wants_sandbox
 from .tabs import START_S, BrowserThread
@@ -150,7 +150,7 @@ class BrowserFetcher:
     def _visited(self, url: str, deadline: float) -> tuple[Visit, Sequence[ProxyFailure]]:
         try:
             return self._visit(url, deadline)
-        except BrowserGone:  # another page may have taken it along: once more, with a new one
+        except (BrowserGone, TabGone):  # another page may have taken it along: once more, with a new one
             return self._visit(url, deadline)
         except Unresponsive:
             raise TimedOut("the page's scripts do not let it answer") from None

@@ -16,6 +16,10 @@ class BrowserGone(Unavailable):
     """The browser ended while a page was being loaded: it crashed, or another page had to be ended so."""
 
 
+class TabGone(Unavailable):
+    """The tab crashed before anything of the page had come in: the page is not to blame."""
+
+
 class DriverGone(Exception):
     """The driver has ended: nothing can be started with it."""
 

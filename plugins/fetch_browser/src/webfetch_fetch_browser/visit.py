@@ -13,6 +13,7 @@ from attrs import evolve, frozen
 from webfetch_core.api import PageError, ProxyLease, Refused, TimedOut, Unavailable, WebfetchError
 
 from .documents import has_viewer, load_again
+from .launched import TabGone
 from .scripts import LOOK, OUTLINE, SERIALISE
 from .settling import PATIENT_S, Seen, Settling
 from .verdict import Visit, from_navigation, is_html
@@ -97,6 +98,10 @@ class Visitor:
             # Redirected by a script before it had come in: what it is on its way to is what counts.
             if "interrupted by another navigation" in exc.message:
                 return
+            if "ERR_ABORTED" in exc.message:  # told before the crash that may have caused it
+                await asyncio.wait({self._crash}, timeout=0.5)
+            if self._crash.done() and self._reply is None:
+                raise TabGone("the tab crashed before the page came in") from None
             self._raise_if_crashed()
             if "has been closed" in exc.message:
                 raise  # no failure of the page's
