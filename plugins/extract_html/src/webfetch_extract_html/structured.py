@@ -28,13 +28,8 @@ def structured(root: Any, head: Head) -> tuple[str, str]:
     )
     for name, read in sources:
         text = read()
-        if len(text.split()) > max(len(best[1].split()), 0):
+        if len(text.split()) > len(best[1].split()):
             best = (name, text)
         if len(text.split()) >= _ENOUGH:
             break
     return best
-
-
-def structured_text(root: Any, head: Head) -> str:
-    """What the page's data says; empty when there is nothing."""
-    return structured(root, head)[1]

@@ -19,7 +19,6 @@ CELL_GAP = 0.55
 CROSSED = 0.2
 """Share of the rows that may cross a gutter: titles within the table and headers over several columns."""
 _MARKER = re.compile(r"(?:\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})[.)]|\[\d{1,3}\])$")
-_LEADER = re.compile(r"[.…·_]{4,}$|^(?:[.…·]\s?)+$")
 
 
 @define(slots=True, kw_only=True, eq=False)
@@ -114,11 +113,6 @@ def gutters_of(lines: Sequence[Line]) -> list[tuple[float, float]]:
             free_from = None
     size = statistics.median(line.size for line in lines)
     return [(a, b) for a, b in found if b - a >= 0.4 * size]
-
-
-def is_leader(segment: Segment) -> bool:
-    """Whether a piece ends in the dots that lead to a page number."""
-    return bool(_LEADER.search(segment.words[-1].text)) if segment.words else False
 
 
 def with_gaps(rows: Sequence[Row]) -> None:
