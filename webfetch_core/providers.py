@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -279,6 +279,14 @@ class CacheSpace(Protocol):
     def get(self, key: bytes) -> bytes | None: ...
 
     def put(self, key: bytes, value: bytes) -> None: ...
+
+    def get_many(self, keys: Iterable[bytes]) -> Mapping[bytes, bytes]:
+        """Return the values that are there, by the keys as given; one read where the store can."""
+        ...
+
+    def put_many(self, rows: Mapping[bytes, bytes]) -> None:
+        """Store rows; one write where the store can."""
+        ...
 
     def delete(self, key: bytes) -> bool: ...
 

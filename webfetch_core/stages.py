@@ -121,6 +121,10 @@ class Cache(Protocol):
 
     ``space`` is one of ``pages queries vectors negative findings stats`` or a plugin's own name;
     a key is at most 64 bytes (the core hashes longer ones). Every method may raise CacheError.
+
+    A store may also have ``get_many(space, keys)``, a mapping of the rows that are there, and
+    ``put_many(space, rows)``, which take many rows in one transaction; without them the core asks
+    row by row.
     """
 
     def get(self, space: str, key: bytes) -> bytes | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -130,6 +130,25 @@ class Space:
 
     def put(self, key: bytes, value: bytes) -> None:
         self._store.put(self._name, _short(key), value)
+
+    def get_many(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
+        """The rows that are there, in one read where the store has ``get_many``."""
+        short = {key: _short(key) for key in keys}
+        many = getattr(self._store, "get_many", None)
+        if callable(many):
+            found: Mapping[bytes, bytes] = many(self._name, list(dict.fromkeys(short.values())))
+            return {key: found[own] for key, own in short.items() if own in found}
+        rows = ((key, self._store.get(self._name, own)) for key, own in short.items())
+        return {key: value for key, value in rows if value is not None}
+
+    def put_many(self, rows: Mapping[bytes, bytes]) -> None:
+        """Store rows, in one write where the store has ``put_many``."""
+        many = getattr(self._store, "put_many", None)
+        if callable(many):
+            many(self._name, {_short(key): value for key, value in rows.items()})
+            return
+        for key, value in rows.items():
+            self._store.put(self._name, _short(key), value)
 
     def delete(self, key: bytes) -> bool:
         return self._store.delete(self._name, _short(key))

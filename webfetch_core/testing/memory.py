@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..models import CacheChange
@@ -25,6 +25,15 @@ class MemoryCache:
         with self._lock:
             self._rows.setdefault(space, {})[key] = bytes(value)
             self._note(space, key, deleted=False)
+
+    def get_many(self, space: str, keys: Iterable[bytes]) -> dict[bytes, bytes]:
+        with self._lock:
+            rows = self._rows.get(space, {})
+            return {key: rows[key] for key in keys if key in rows}
+
+    def put_many(self, space: str, rows: Mapping[bytes, bytes]) -> None:
+        for key, value in rows.items():
+            self.put(space, key, value)
 
     def delete(self, space: str, key: bytes) -> bool:
         with self._lock:

@@ -232,6 +232,19 @@ def test_a_value_that_is_too_large_is_refused_and_says_what_to_do(make: Opener) 
     cache.put("pages", b"k", noise(MB // 8))
 
 
+def test_many_large_rows_find_room_as_one_by_one(make: Opener, path: Path) -> None:
+    cache = make(max_bytes=4 * MB)
+    rows = {b"%d" % n: noise(300_000, n) for n in range(40)}
+    cache.put_many("pages", rows)
+    kept = cache.get_many("pages", rows)
+    assert b"39" in kept
+    assert kept.items() <= rows.items()
+    assert path.stat().st_size <= 4 * MB
+    with pytest.raises(CacheError, match="more than an eighth"):
+        cache.put_many("pages", {b"new": b"1", b"large": noise(MB)})
+    assert cache.get("pages", b"new") is None
+
+
 def test_when_nothing_may_go_the_error_says_so(make: Opener) -> None:
     cache = make(max_bytes=MB, keep_spaces=("pages",))
     with pytest.raises(CacheError, match=r"full.*max_bytes"):

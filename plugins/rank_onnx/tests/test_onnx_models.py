@@ -139,9 +139,9 @@ class Counting:
         self.inner = encoder
         self.texts = 0
 
-    def encode_batch(self, texts: list[str]) -> Any:
-        self.texts += len(texts)
-        return self.inner.tokenizer.encode_batch(texts)
+    def encode(self, text: str) -> Any:
+        self.texts += 1
+        return self.inner.tokenizer.encode(text)
 
 
 def counted(encoder: minilm.Encoder) -> tuple[Counting, minilm.Encoder]:

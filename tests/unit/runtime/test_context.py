@@ -186,6 +186,23 @@ def test_keys_of_any_length_stay_apart(keys: list[bytes]) -> None:
     assert all(len(key) <= 64 for key, _ in space.scan())
 
 
+class RowByRow:
+    """A store as the contract asks for it, without what is optional."""
+
+    def __init__(self) -> None:
+        inner = MemoryCache()
+        self.get, self.put, self.scan = inner.get, inner.put, inner.scan
+
+
+@pytest.mark.parametrize("store", [MemoryCache, RowByRow])
+def test_many_rows_at_once_from_any_store(store: Any) -> None:
+    space = Space(store(), "s")
+    rows = {b"short": b"1", b"x" * 90: b"2", b"y" * 90: b""}
+    space.put_many(rows)
+    assert space.get_many([*rows, b"nothing", b"short"]) == rows
+    assert space.get_many([]) == {}
+
+
 # ---- the network ----
 
 

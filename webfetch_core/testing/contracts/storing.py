@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+import pytest
+
 from ...errors import CacheError
 from ...stages import Cache
 from .base import ProviderContract, concurrently
@@ -41,6 +43,20 @@ class CacheContract(ProviderContract):
         for key in (b"\x00", b"\xff" * 64, bytes(range(64))):
             subject.put("pages", key, key)
             assert subject.get("pages", key) == key
+
+    def test_many_rows_at_once(self, subject: Any) -> None:
+        if not callable(getattr(subject, "put_many", None)) or not callable(
+            getattr(subject, "get_many", None)
+        ):
+            pytest.skip("get_many and put_many are optional, and this store lacks them")
+        rows = {number.to_bytes(2, "big"): bytes([number % 256]) * 300 for number in range(450)}
+        subject.put("vectors", next(iter(rows)), b"old")
+        subject.put_many("vectors", rows)
+        subject.put_many("vectors", {})
+        assert dict(subject.scan("vectors")) == rows
+        assert subject.get_many("vectors", [*rows, b"nothing"]) == rows
+        assert subject.get_many("pages", list(rows)) == {}
+        assert {row.key for row in subject.changes("vectors", 0)} == set(rows)
 
     def test_spaces_are_apart(self, subject: Any) -> None:
         subject.put("pages", b"key", b"page")

@@ -7,7 +7,7 @@ import re
 import struct
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from .shared import acquire, release
 _SPACE = re.compile(r"[a-z][a-z0-9_.-]{0,63}\Z")
 _LONGEST_KEY = 64
 _CLEAR_BATCH = 500
+_PUT_BATCH = 200
 _TOUCH_BATCH = 64
 _TOUCH_BACKLOG = 1024
 _SCAN_IN_MEMORY = 32 << 20
@@ -54,26 +55,43 @@ class LmdbCache:
         environment, full = self._open(), _full(space, key)
         value = environment.read(lambda txn, layout: layout.get(txn, full))
         if value is not None:
-            self._touched[full] = None
-            if len(self._touched) >= _TOUCH_BACKLOG:
-                with suppress(CacheError):
-                    environment.write(self._flush)
+            self._note(environment, [full])
         return value
 
     def put(self, space: str, key: bytes, value: bytes) -> None:
-        environment, full = self._open(), _full(space, key)
-        kept = bytes(value)
-        if len(kept) > self._max_value:
+        self.put_many(space, {key: value})
+
+    def get_many(self, space: str, keys: Iterable[bytes]) -> dict[bytes, bytes]:
+        """Return the rows of ``keys`` that are there, from one snapshot."""
+        environment = self._open()
+        wanted = {key: _full(space, key) for key in keys}
+
+        def work(txn: Any, layout: Layout) -> dict[bytes, bytes]:
+            rows = ((key, layout.get(txn, full)) for key, full in wanted.items())
+            return {key: value for key, value in rows if value is not None}
+
+        found = environment.read(work)
+        self._note(environment, [wanted[key] for key in found])
+        return found
+
+    def put_many(self, space: str, rows: Mapping[bytes, bytes]) -> None:
+        """Store rows, up to 200 in one transaction: one wait for the disk instead of one a row."""
+        environment = self._open()
+        kept = [(_full(space, key)[len(space) + 1 :], bytes(value)) for key, value in rows.items()]
+        largest = max((len(value) for _, value in kept), default=0)
+        if largest > self._max_value:
             raise CacheError(
-                f"a value of {len(kept):,} bytes is more than an eighth of the cache",
+                f"a value of {largest:,} bytes is more than an eighth of the cache",
                 fix="raise plugins.cache_lmdb.max_bytes",
             )
+        for some in _batches(kept, self._max_value):
 
-        def work(txn: Any, layout: Layout) -> None:
-            layout.put(txn, space, full[len(space) + 1 :], kept)
-            self._flush(txn, layout)
+            def work(txn: Any, layout: Layout, some: list[tuple[bytes, bytes]] = some) -> None:
+                for key, value in some:
+                    layout.put(txn, space, key, value)
+                self._flush(txn, layout)
 
-        environment.write(work)
+            environment.write(work)
 
     def delete(self, space: str, key: bytes) -> bool:
         environment, full = self._open(), _full(space, key)
@@ -141,6 +159,13 @@ class LmdbCache:
             raise CacheError(f"the cache {self._path} is closed")
         return environment
 
+    def _note(self, environment: Environment, used: Iterable[bytes]) -> None:
+        """Remember what was read; some of it is written where too much has come together."""
+        self._touched.update(dict.fromkeys(used))
+        if len(self._touched) >= _TOUCH_BACKLOG:
+            with suppress(CacheError):
+                environment.write(self._flush)
+
     def _flush(self, txn: Any, layout: Layout) -> None:
         for _ in range(_TOUCH_BATCH):
             try:
@@ -148,6 +173,20 @@ class LmdbCache:
             except KeyError:
                 return
             layout.touch(txn, full)
+
+
+def _batches(rows: Sequence[tuple[bytes, bytes]], most: int) -> Iterator[list[tuple[bytes, bytes]]]:
+    """Yield the rows in order, few enough at a time for one transaction to find room for them."""
+    some: list[tuple[bytes, bytes]] = []
+    size = 0
+    for key, value in rows:
+        if some and (len(some) == _PUT_BATCH or size + len(value) > most):
+            yield some
+            some, size = [], 0
+        some.append((key, value))
+        size += len(value)
+    if some:
+        yield some
 
 
 def _full(space: str, key: bytes) -> bytes:

@@ -44,13 +44,13 @@ class Vectors:
         space = self._open() if len(found) < len(wanted) else None
         if space is None:
             return found
-        stored: dict[bytes, Array] = {}
         try:
-            for key in wanted:
-                if key not in found and (value := space.get(key)) is not None and len(value) == 2 * DIM:
-                    stored[key] = np.frombuffer(value, "<f2")
+            rows = space.get_many([key for key in wanted if key not in found])
         except WebfetchError:  # a store in trouble is a store without rows; the core tells of it
-            self._space = None
+            self._space, rows = None, {}
+        stored: dict[bytes, Array] = {
+            key: np.frombuffer(value, "<f2") for key, value in rows.items() if len(value) == 2 * DIM
+        }
         self._remember(stored)
         return found | stored
 
@@ -71,8 +71,7 @@ class Vectors:
         if space is None:
             return
         try:
-            for key, row in rows.items():
-                space.put(key, row.astype("<f2", copy=False).tobytes())
+            space.put_many({key: row.astype("<f2", copy=False).tobytes() for key, row in rows.items()})
         except WebfetchError:
             self._space = None
 
