@@ -20,6 +20,7 @@ STARTER = (
     "fetch_http",
     "extract_html",
     "rank_bm25",
+    "rank_onnx",
     "compress_sentences",
     "cache_lmdb",
 )
