@@ -403,3 +403,49 @@ def test_the_provider_serves_in_a_host(tmp_path: Path) -> None:
     chosen = Settings(home=str(tmp_path), rank=("onnx",), cache=("none",))
     with Webfetch(chosen, plugins=[plugin], autoload=False) as wf:
         assert wf.rank(QUERY, PASSAGES)[0].index == 0
+
+
+def test_the_query_is_read_before_any_passage(encoder: minilm.Encoder) -> None:
+    """With little time a few passages are scored; without the query none would be."""
+    read: list[int] = []
+
+    class Watching(Streams):
+        def submit(self, texts: Any, **options: Any) -> Any:
+            read.append(len(texts))
+            return super().submit(texts, **options)
+
+    streams = Watching(encoder.streams._model, 1, 8)
+    ranker = BiEncoder(
+        minilm.Encoder(tokenizer=encoder.tokenizer, streams=streams, model_id=encoder.model_id), None
+    )
+    try:
+        ranker.score(
+            "a short query", [f"a passage with the number {n}, longer than the query" for n in range(20)]
+        )
+    finally:
+        streams.close()
+    assert read == [1, 8, 8, 4]
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_process_may_end_while_a_model_runs(closed: bool, tmp_path: Path) -> None:
+    """A library that is torn down below a thread that is in it takes the process with it."""
+    code = f"""
+from pathlib import Path
+from webfetch_core.testing import model_store
+from webfetch_rank_onnx import minilm
+from webfetch_rank_onnx.settings import RankOnnxSettings
+from webfetch_rank_onnx.specs import MINILM
+from webfetch_rank_onnx.tokens import encode
+
+paths = model_store(Path({str(tmp_path)!r})).files(MINILM)
+encoder = minilm.load(paths, RankOnnxSettings(threads=2))
+text = encode(encoder.tokenizer, ["word " * 256])
+for _ in range(4):
+    encoder.streams.submit(text * 16)
+if {closed}:
+    encoder.streams.close()
+print("the end")
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert (ran.returncode, ran.stdout.strip(), ran.stderr) == (0, "the end", "")

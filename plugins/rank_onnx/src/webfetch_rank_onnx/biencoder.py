@@ -86,7 +86,7 @@ class BiEncoder:
         """One number a passage; NaN for those without a row in time."""
         if not passages:
             return np.zeros(0, np.float32)
-        rows = self._rows(passages, [query, *ordered], until)
+        rows = self._rows(passages, ordered, until, first=query)
         asked = rows.get(self._vectors.key(query))
         if asked is None:
             return np.full(len(passages), np.nan, np.float32)
@@ -96,12 +96,18 @@ class BiEncoder:
         return cosines
 
     def _rows(
-        self, passages: Sequence[str], ordered: Sequence[str], until: float | None
+        self, passages: Sequence[str], ordered: Sequence[str], until: float | None, first: str | None = None
     ) -> dict[bytes, Array]:
-        """The rows of ``ordered`` by key: those that are known, and those that come by ``until``."""
-        keyed = {self._vectors.key(text): text for text in ordered}
-        rows = self._vectors.known(keyed)
-        started = self._start({key: text for key, text in keyed.items() if key not in rows}, ahead=False)
+        """The rows of ``ordered`` by key: those that are known, and those that come by ``until``.
+
+        ``first`` is what nothing else is of use without: it has a batch of its own, before all others.
+        """
+        head = {} if first is None else {self._vectors.key(first): first}
+        rest = {self._vectors.key(text): text for text in ordered}
+        rows = self._vectors.known([*head, *rest])
+        started = []
+        for keyed in (head, rest):
+            started += self._start({k: t for k, t in keyed.items() if k not in rows}, ahead=False)
         for keys, future in started:
             left = None if until is None else max(until - time.monotonic(), 0.0)
             try:

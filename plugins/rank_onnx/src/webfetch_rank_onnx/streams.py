@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,6 +15,9 @@ from attrs import frozen
 
 BUCKET = 16
 """Lengths are padded to a multiple of this, so that buffers of few shapes are ever asked for."""
+
+LAST_RUN_S = 10.0
+"""How long closing waits for a run that is under way: longer than any batch takes."""
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -102,6 +106,8 @@ class Streams:
             if self._closed:
                 raise RuntimeError("the ranker is closed")
             (self._ahead if ahead else self._urgent).append(job)
+            if not self._threads:
+                atexit.register(self.close)
             if len(self._threads) < self.size:
                 thread = threading.Thread(target=self._work, name="webfetch-onnx", daemon=True)
                 self._threads.append(thread)
@@ -131,7 +137,10 @@ class Streams:
         return len(self._ahead)
 
     def close(self) -> None:
-        """End the threads; a run under way comes to its end, what is queued is cancelled. Idempotent."""
+        """End the threads: what is queued is cancelled, and a run under way is waited for. Idempotent.
+
+        A process that ends while onnxruntime runs is aborted, so this is also called when Python exits.
+        """
         with self._change:
             self._closed = True
             left = [*self._urgent, *self._ahead]
@@ -140,6 +149,10 @@ class Streams:
             self._change.notify_all()
         for job in left:
             job.result.cancel()
+        for thread in self._threads:
+            if thread is not threading.current_thread():
+                thread.join(LAST_RUN_S)
+        atexit.unregister(self.close)
 
     def _work(self) -> None:
         while True:
