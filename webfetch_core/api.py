@@ -36,8 +36,10 @@ from .errors import (
     WebfetchError,
 )
 from .events import Event
+from .exports import ExportReport, ExportRequest, ModelExporter
 from .hookspecs import CommandSet, HealthCheck
 from .markers import API_MAJOR, GROUP, hookimpl
+from .model_choice import ModelChoice
 from .models import (
     CacheChange,
     Chunk,
@@ -108,6 +110,8 @@ __all__ = [
     "EnvKey",
     "Event",
     "Executable",
+    "ExportReport",
+    "ExportRequest",
     "ExtractTraits",
     "ExtractionStep",
     "Extractor",
@@ -122,6 +126,8 @@ __all__ = [
     "HttpReply",
     "Match",
     "Model",
+    "ModelChoice",
+    "ModelExporter",
     "ModelFile",
     "ModelSpec",
     "ModelStore",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from .events import Event
+    from .exports import ModelExporter
     from .stages import (
         LLM,
         Cache,
@@ -138,3 +139,8 @@ def webfetch_commands(commands: CommandSet) -> None:
 @hookspec
 def webfetch_health_checks() -> Iterable[HealthCheck]:  # type: ignore[empty-body]
     """Checks for ``webfetch doctor``."""
+
+
+@hookspec
+def webfetch_model_exporters() -> Iterable[ModelExporter]:  # type: ignore[empty-body]
+    """What ``webfetch models export`` can use; the first that does the kind, and lacks nothing, is used."""

@@ -23,7 +23,7 @@ _SPECIAL_ENV = {
     "WEBFETCH_HOME": "home",
     "WEBFETCH_CACHE_DB": "cache_db",
 }
-_NOT_SETTINGS = frozenset({"WEBFETCH_CONFIG", "WEBFETCH_PROVIDER", "WEBFETCH_DEBUG"})
+_NOT_SETTINGS = frozenset({"WEBFETCH_CONFIG", "WEBFETCH_PROVIDER", "WEBFETCH_DEBUG", "WEBFETCH_MODEL_PATH"})
 _MAPPINGS: tuple[Any, ...] = (Mapping, dict)  # what get_origin(Mapping[str, X]) may be
 NOT_FROM_A_FOLDER = re.compile(r"net\.|plugins\.[^.]+\.\w*(?:base_url|proxy)\Z")
 """What opens private hosts, or says where keys are sent. A folder that somebody else wrote, a checkout

@@ -382,3 +382,29 @@ def test_health_checks(wf: Any) -> None:
     rows = wf(("files", Module(locals()))).doctor()
     (row,) = [row for row in rows if row.plugin == "files"]
     assert row.name == "folder of the notes" and "make it" in row.problem
+
+
+def test_model_exporters(tmp_path: Any) -> None:
+    # [webfetch_model_exporters]
+    from webfetch_core.api import ExportReport, ExportRequest, ModelExporter, hookimpl
+
+    def export(asked: ExportRequest) -> ExportReport:
+        weights = (asked.source / "weights.txt").read_text()
+        (asked.target / "model.txt").write_text(weights.upper())
+        return ExportReport(kind="crossencoder", figures={"drift": 0.0})
+
+    @hookimpl
+    def webfetch_model_exporters():
+        return [
+            ModelExporter(name="capitals", kinds=("crossencoder",), pick=lambda names: names, export=export)
+        ]
+
+    # [end]
+    manager = Manager()
+    manager.register(Module(locals()), LoadedPlugin(name="capitals"))
+    (answer,) = manager.ask_each("webfetch_model_exporters")
+    (exporter,) = answer.value
+    (tmp_path / "weights.txt").write_text("abc")
+    asked = ExportRequest(source=tmp_path, target=tmp_path, tell=print)
+    assert exporter.export(asked).problems == ()
+    assert (tmp_path / "model.txt").read_text() == "ABC"

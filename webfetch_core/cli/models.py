@@ -21,12 +21,17 @@ INDENT = "  "
 
 def run(args: Namespace, wf: Webfetch, streams: Streams, environ: Mapping[str, str]) -> int:
     """Carry out one action on the models that the installed plugins name."""
+    if args.action == "export":
+        from .models_export import run as export
+
+        return export(args, wf, streams, environ)
     actions: dict[str, Callable[[Namespace, Sequence[ModelSpec], ModelStore, Streams, int], int]] = {
         "list": _list,
         "pull": _pull,
         "verify": _verify,
     }
-    specs = wf.host.catalog.models()
+    # Without a name only what a provider waits for is pulled: the rest may be large, and of no use here.
+    specs = wf.host.catalog.models(wanted=args.action == "pull" and not args.names)
     return actions[args.action](args, specs, wf.host.models(), streams, width_of(environ))
 
 
@@ -64,16 +69,22 @@ def _pull(
 
 
 def _named(names: Sequence[str], specs: Sequence[ModelSpec]) -> list[ModelSpec]:
-    """The models of those names; all of them when none is named. Raises UsageFault for an unknown one."""
-    by_name = {spec.name: spec for spec in specs}
+    """The models of those names, or of those repositories; all of them when none is named.
+
+    Raises:
+        UsageFault: none of them is meant by a name.
+    """
+    chosen = []
     for name in names:
-        if name not in by_name:
-            known = ", ".join(by_name) or "none"
+        same = [s for s in specs if name in (s.name, s.repo, f"{s.repo}@{s.revision}")]
+        if not same:
+            known = ", ".join(spec.name for spec in specs) or "none"
             raise UsageFault(
                 f"no installed plugin has a model {name!r} (there are: {known})",
-                fix="" if by_name else "pip install webfetch-rank-onnx",
+                fix="" if specs else "pip install webfetch-rank-onnx",
             )
-    return [by_name[name] for name in names] or list(specs)
+        chosen += same
+    return chosen or list(specs)
 
 
 def _show(states: Sequence[ModelState], args: Namespace, streams: Streams, width: int) -> int:
@@ -86,9 +97,16 @@ def _show(states: Sequence[ModelState], args: Namespace, streams: Streams, width
         streams.text("no installed plugin has a model")
     for state in states:
         where = f" ({state.source})" if state.source else ""
-        origin = f"{state.repo}@{state.revision[:12]}" if state.repo else "shipped in packages"
         streams.text(f"{state.name}  {state.state}{where}")
-        for line in (f"{state.summary}; {told_size(state.size)}, {state.licence}, {origin}", state.reason):
+        for line in (_about(state), state.reason):
             if line:
                 streams.text("\n".join(wrapped(INDENT, line, width)))
     return OK
+
+
+def _about(state: ModelState) -> str:
+    """What it is for, how large, under which licence and from where, as far as it is known."""
+    origin = f"{state.repo}@{state.revision[:12]}" if state.repo else state.path or "shipped in packages"
+    size = told_size(state.size) if state.size else ""
+    facts = ", ".join(fact for fact in (size, state.licence, origin) if fact)
+    return f"{state.summary}; {facts}" if state.summary else facts

@@ -18,7 +18,7 @@ CORE_COMMANDS = {
     "status": "show what serves a search now, the settings and the cache",
     "doctor": "check everything, and say what to do about what is wrong",
     "cache": "look into the cache, or purge it",
-    "models": "list, fetch or check the models that plugins use",
+    "models": "list, fetch, check or export the models that plugins use",
 }
 
 PLUGIN_COMMANDS = {"index": ("search_local", "make your own folders searchable")}
@@ -218,9 +218,23 @@ def _cache(p: argparse.ArgumentParser) -> None:
 def _models(p: argparse.ArgumentParser) -> None:
     actions = p.add_subparsers(dest="action", metavar="ACTION", required=True)
     actions.add_parser("list", help="every model that an installed plugin names, and whether it is here")
-    for name, told in (("pull", "fetch models from the hub"), ("verify", "hash every file of them")):
+    for name, told, default in (
+        ("pull", "fetch models from the hub", "what providers wait for"),
+        ("verify", "hash every file of them", "all"),
+    ):
         action = actions.add_parser(name, help=told)
-        action.add_argument("names", metavar="NAME", nargs="*", help="a model of the list (default: all)")
+        action.add_argument(
+            "names", metavar="NAME", nargs="*", help=f"a model of the list (default: {default})"
+        )
+    export = actions.add_parser("export", help="turn a model into one that runs here, and measure it")
+    export.add_argument("model", metavar="MODEL", help="a folder, or ORG/NAME@COMMIT of the hub")
+    export.add_argument("--to", metavar="FOLDER", help="where to (default: below WEBFETCH_HOME/models)")
+    export.add_argument(
+        "--kind", choices=("biencoder", "crossencoder"), help="what it is (default: as its own files tell)"
+    )
+    export.add_argument(
+        "--precision", choices=("int8", "fp32"), default="int8", help="of its weights (default int8)"
+    )
 
 
 _CONFIGURE = {

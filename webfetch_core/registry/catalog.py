@@ -49,7 +49,10 @@ MAX_PROVIDERS_PER_HOOK = 100
 
 @frozen(kw_only=True)
 class Entry:
-    """One provider in the catalog. ``state`` is ``ready``, ``off`` or ``broken``."""
+    """One provider in the catalog. ``state`` is ``ready``, ``off`` or ``broken``.
+
+    ``models`` are those that it requires with its settings; ``lacks`` says that something else is missing.
+    """
 
     stage: str
     provider: Provider[Any]
@@ -60,6 +63,8 @@ class Entry:
     reason: str = ""
     settings: Any = None
     misconfigured: bool = False
+    models: tuple[Model, ...] = ()
+    lacks: bool = False
 
     @property
     def name(self) -> str:
@@ -122,15 +127,21 @@ class Catalog:
             f"the {NOUNS[stage]} {name!r} ({entry.dist or entry.plugin}) is {entry.state}: {entry.reason}"
         )
 
-    def models(self) -> tuple[ModelSpec, ...]:
-        """Every model that a provider requires or could use, by name, each once."""
-        found: dict[str, ModelSpec] = {}
+    def models(self, *, wanted: bool = False) -> tuple[ModelSpec, ...]:
+        """Every model that a provider requires or could use, by name, each once.
+
+        Args:
+            wanted: leave out what would switch no provider on: models that are optional, and those of
+                providers that lack something else, too.
+        """
+        found: dict[tuple[str, str, str], ModelSpec] = {}
         for stage in STAGES:
             for entry in self._entries[stage]:
-                for requirement in entry.provider.requires:
-                    if isinstance(requirement, Model):
-                        found.setdefault(requirement.spec.name, requirement.spec)
-        return tuple(found[name] for name in sorted(found))
+                for model in entry.models:
+                    if not wanted or not (model.optional or entry.lacks):
+                        spec = model.spec
+                        found.setdefault((spec.name, spec.revision, spec.path), spec)
+        return tuple(found[key] for key in sorted(found))
 
     def _used(self, stage: str) -> set[tuple[str, str]]:
         """What the settings choose of a stage, mistakes elsewhere in it aside."""
@@ -231,12 +242,21 @@ def _judge(
         elif table:
             keys = ", ".join(sorted(table))
             raise ConfigError(f"plugins.{entry.plugin}: {provider.name} has no settings, got {keys}")
+        reasons, models, lacks = [], [], False
         for requirement in provider.requires:
-            fitted = getattr(requirement, "with_settings", None)
-            missing = (fitted(made) if callable(fitted) else requirement).missing(surroundings)
+            fit = getattr(requirement, "with_settings", None)
+            fitted = fit(made) if callable(fit) else requirement
+            missing = fitted.missing(surroundings)
             if missing:
-                return evolve(entry, state="off", reason=tellable(missing))
-        return evolve(entry, settings=made)
+                reasons.append(tellable(missing))
+            if isinstance(fitted, Model):
+                models.append(fitted)
+            elif missing:
+                lacks = True
+        judged = evolve(entry, models=tuple(models), lacks=lacks)
+        if reasons:
+            return evolve(judged, state="off", reason=reasons[0])
+        return evolve(judged, settings=made)
 
     try:
         # Requirements and the defaults of settings are the plugin's code, too.

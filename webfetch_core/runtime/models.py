@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 import threading
 from collections.abc import Callable, Mapping
@@ -11,7 +10,17 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from ..artefacts import ModelFile, ModelSpec, Place, find, how_to_get, store_folder
+from .. import manifests
+from ..artefacts import (
+    ModelFile,
+    ModelSpec,
+    Place,
+    find,
+    how_to_get,
+    not_whole,
+    store_folder,
+    what_is_missing,
+)
 from ..errors import CacheError, NotConfigured, Unavailable
 from ..log import get_logger
 
@@ -35,6 +44,8 @@ class ModelState:
     Attributes:
         state: ``ready``, ``missing`` or ``damaged``; ``unverified`` for the operator's own files.
         source: ``path``, ``package`` or ``store``; empty when it is missing.
+        size: bytes of its files, as far as they are known.
+        path: the folder, of a model that is nowhere else.
         reason: what is wrong, and what to do.
     """
 
@@ -45,6 +56,7 @@ class ModelState:
     licence: str = ""
     repo: str = ""
     revision: str = ""
+    path: str = ""
     summary: str = ""
     reason: str = ""
 
@@ -58,19 +70,20 @@ class ModelStore:
     def files(self, spec: ModelSpec) -> Mapping[str, Path]:
         """Return the path of each file of ``spec``, its content checked against the pinned SHA-256.
 
-        Files in the operator's own folders are taken as they are. A damaged file of the store is set
-        aside, so that the next pull starts afresh.
+        Files in the operator's own folders are taken as they are, unless a manifest beside them says what
+        they were. A damaged file of the store is set aside, so that the next pull starts afresh.
 
         Raises:
             NotConfigured: the model is not there or damaged; the fix says how to get it.
         """
         place = find(spec, self._environ)
         if place is None:
-            raise NotConfigured(f"the model {spec.name} is not on this machine", fix=how_to_get(spec))
-        if place.source != "path" and (wrong := _first_wrong(spec, place)):
+            raise NotConfigured(what_is_missing(spec, self._environ), fix=how_to_get(spec))
+        if wrong := _first_wrong(place):
             self._set_aside(spec, place, wrong)
             raise NotConfigured(
-                f"{wrong.name} of the model {spec.name} is damaged: its SHA-256 is not the pinned one",
+                f"{place.paths[wrong.name]} of the model {spec.name} is damaged: its SHA-256 is not the"
+                " pinned one",
                 fix=how_to_get(spec),
             )
         return place.paths
@@ -80,20 +93,23 @@ class ModelStore:
         place = find(spec, self._environ)
         state, reason = "ready", ""
         if place is None:
-            state, reason = "missing", how_to_get(spec)
-        elif place.source == "path":
+            wrong_size = not_whole(spec, self._environ)
+            state = "damaged" if wrong_size else "missing"
+            reason = f"{wrong_size}: {how_to_get(spec)}" if wrong_size else how_to_get(spec)
+        elif not place.files:
             state = "unverified"
-        elif verify and (wrong := _first_wrong(spec, place, anew=True)):
+        elif verify and (wrong := _first_wrong(place, anew=True)):
             state = "damaged"
             reason = f"{wrong.name} is not what was pinned: {how_to_get(spec)}"
         return ModelState(
             name=spec.name,
             state=state,
             source=place.source if place else "",
-            size=spec.size,
+            size=sum(file.size for file in place.files) if place and place.files else spec.size,
             licence=spec.licence,
             repo=spec.repo,
             revision=spec.revision,
+            path=spec.path,
             summary=spec.summary,
             reason=reason,
         )
@@ -102,7 +118,8 @@ class ModelStore:
         """Make sure that ``spec`` is here, from the hub where it must; return its files.
 
         A download that was cut goes on where it stopped; the model appears whole or not at all. A file
-        whose SHA-256 is wrong is fetched once more, then given up.
+        whose SHA-256 is wrong is fetched once more, then given up. Of files that nobody has pinned the
+        SHA-256 is recorded: they are what they were when they first came.
 
         Raises:
             NotConfigured: it has no copy on the hub, huggingface_hub is not installed, or offline mode
@@ -123,8 +140,11 @@ class ModelStore:
         partial = root / ".partial" / spec.folder
         try:
             partial.mkdir(parents=True, exist_ok=True)
-            for file in spec.files:
-                self._fetch(hub, spec, file, partial, report)
+            if spec.pick is None:
+                for file in spec.files:
+                    self._fetch(hub, spec, file, partial, report)
+            else:
+                self._fetch_picked(hub, spec, partial, report)
             final = root / spec.folder
             shutil.rmtree(partial / ".cache", ignore_errors=True)  # the hub client's notes
             if final.exists():  # an incomplete one: what was whole has been returned above
@@ -143,7 +163,7 @@ class ModelStore:
             if not _is_right(target, file):
                 target.unlink(missing_ok=True)
                 report(f"{spec.name}: {file.name} ({file.size / 1e6:.1f} MB)")
-                hub.fetch(spec.repo, spec.revision, file, partial)
+                hub.fetch(spec.repo, spec.revision, file.name, partial)
             if _is_right(target, file, anew=True):
                 return
             target.unlink(missing_ok=True)
@@ -153,6 +173,31 @@ class ModelStore:
             f"{file.name} of {spec.repo} is not what was pinned (SHA-256 {file.sha256[:12]}...)",
             fix="check HF_ENDPOINT: the mirror may hold another version, or alter files",
         )
+
+    def _fetch_picked(self, hub: Hub, spec: ModelSpec, partial: Path, report: Report) -> None:
+        """Fetch what ``pick`` chooses, and write down what came."""
+        rows = {row.name: row for row in hub.listing(spec.repo, spec.revision)}
+        try:
+            names = spec.pick(sorted(rows)) if spec.pick is not None else ()
+        except ValueError as exc:
+            raise NotConfigured(f"{spec.repo} at {spec.revision[:12]}: {exc}") from exc
+        pinned = {file.name: file for file in spec.files}
+        if lacking := sorted({*pinned, *names} - set(rows)):
+            raise Unavailable(f"{spec.repo} at {spec.revision[:12]} has no {lacking[0]}")
+        for name in sorted({*pinned, *names}):
+            row = rows[name]
+            # The hub tells the SHA-256 of large files: what comes is at least what it meant to send.
+            sha256 = pinned[name].sha256 if name in pinned else row.sha256
+            if sha256:
+                file = ModelFile(name=name, sha256=sha256, size=row.size)
+                self._fetch(hub, spec, file, partial, report)
+            elif not _has_bytes(partial / name, row.size):
+                report(f"{spec.name}: {name} ({row.size / 1e6:.1f} MB)")
+                hub.fetch(spec.repo, spec.revision, name, partial)
+                if not _has_bytes(partial / name, row.size):
+                    raise Unavailable(f"{name} of {spec.repo} did not come whole", fix="try again")
+        about = {"source": {"repo": spec.repo, "revision": spec.revision}}
+        manifests.write(partial, manifests.listed(partial, {*pinned, *names}), about)
 
     def _set_aside(self, spec: ModelSpec, place: Place, wrong: ModelFile) -> None:
         path = place.paths[wrong.name]
@@ -164,8 +209,12 @@ class ModelStore:
                 _log.warning("model.kept", file=str(path), error=str(exc))
 
 
-def _first_wrong(spec: ModelSpec, place: Place, *, anew: bool = False) -> ModelFile | None:
-    return next((f for f in spec.files if not _is_right(place.paths[f.name], f, anew=anew)), None)
+def _has_bytes(path: Path, size: int) -> bool:
+    return path.is_file() and path.stat().st_size == size
+
+
+def _first_wrong(place: Place, *, anew: bool = False) -> ModelFile | None:
+    return next((f for f in place.files if not _is_right(place.paths[f.name], f, anew=anew)), None)
 
 
 def _is_right(path: Path, file: ModelFile, *, anew: bool = False) -> bool:
@@ -178,8 +227,7 @@ def _is_right(path: Path, file: ModelFile, *, anew: bool = False) -> bool:
         with _verifying:
             if key in _verified and not anew:
                 return True
-        with path.open("rb") as stream:
-            right = hashlib.file_digest(stream, "sha256").hexdigest() == file.sha256
+        right = manifests.digest(path) == file.sha256
     except OSError:
         return False
     if right:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..artefacts import ModelFile
 from ..errors import NotConfigured, Unavailable
+from ..manifests import Listed
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
 _ON = frozenset({"1", "true", "yes", "on"})
@@ -36,33 +36,60 @@ class Hub:
         self._endpoint = environ.get("HF_ENDPOINT", "").strip().rstrip("/") or DEFAULT_ENDPOINT
         self._token = environ.get("HF_TOKEN", "").strip() or False
 
-    def fetch(self, repo: str, revision: str, file: ModelFile, folder: Path) -> None:
-        """Put ``file`` of ``repo`` at ``revision`` below ``folder``, going on with what is there of it.
+    def fetch(self, repo: str, revision: str, name: str, folder: Path) -> None:
+        """Put the file ``name`` of ``repo`` at ``revision`` below ``folder``, going on with what is there
+        of it.
 
         Raises:
             Unavailable: why it did not come.
         """
-        try:
-            self._library.hf_hub_download(
+        self._asked(
+            name,
+            lambda: self._library.hf_hub_download(
                 repo,
-                file.name,
+                name,
                 revision=revision,
                 local_dir=folder,
                 endpoint=self._endpoint,
                 token=self._token,
-            )
+            ),
+        )
+
+    def listing(self, repo: str, revision: str) -> list[Listed]:
+        """Return the files of ``repo`` at ``revision``, with the SHA-256 of those whose hub knows it.
+
+        Raises:
+            Unavailable: why it cannot be had.
+        """
+        client = self._library.HfApi(endpoint=self._endpoint, token=self._token)
+        rows = self._asked(
+            f"the files of {repo}",
+            lambda: list(client.list_repo_tree(repo, revision=revision, recursive=True)),
+        )
+        try:
+            return [
+                Listed(name=row.path, size=int(row.size), sha256=getattr(row.lfs, "sha256", "") or "")
+                for row in rows
+                if hasattr(row, "size")  # folders have none
+            ]
+        except ValueError as exc:
+            raise Unavailable(f"the hub lists a file that no folder can hold: {exc}") from exc
+
+    def _asked(self, what: str, ask: Callable[[], Any]) -> Any:
+        try:
+            return ask()
         except OSError as exc:  # the disk's, or the library's own: its HTTP errors are OSErrors, too
             if exc.errno is not None and not hasattr(exc, "response"):
                 raise
-            raise self._unavailable(file, exc) from exc
+            raise self._unavailable(what, exc) from exc
         except Exception as exc:
-            raise self._unavailable(file, exc) from exc
+            raise self._unavailable(what, exc) from exc
 
-    def _unavailable(self, file: ModelFile, exc: Exception) -> Unavailable:
+    def _unavailable(self, what: str, exc: Exception) -> Unavailable:
         status = _status(exc)
         why = f"the hub answered {status}" if status else f"the hub cannot be reached ({type(exc).__name__})"
         return Unavailable(
-            f"{file.name}: {why}", fix="set HF_ENDPOINT to a mirror that has it, or try again later"
+            f"{what}: {why}", fix="set HF_ENDPOINT to a mirror that has it, or try again later"
         )
 
 

@@ -1,12 +1,13 @@
 """A model hub on the loopback address, and a store to pull into.
 
 It answers what ``huggingface_hub`` asks for, ``/<repo>/resolve/<revision>/<file>`` with ETag, length and
-ranges, and fails in the ways that hubs do.
+ranges, and ``/api/models/<repo>/tree/<revision>``, and fails in the ways that hubs do.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -35,6 +36,7 @@ class LoopbackHub:
         self.cut_after: int | None = None
         self.status = 200
         self._files: dict[str, bytes] = {}
+        self._listings: dict[tuple[str, str], dict[str, bytes]] = {}
 
     def add(self, repo: str, revision: str, files: Mapping[str, bytes]) -> LoopbackHub:
         """Serve ``files`` of a repository at a commit. Returns itself."""
@@ -42,6 +44,8 @@ class LoopbackHub:
             path = f"/{repo}/resolve/{revision}/{name}"
             self._files[path] = body
             self.site.add(path, partial(self._serve, path, revision))
+        self._listings.setdefault((repo, revision), {}).update(files)
+        self.site.add(f"/api/models/{repo}/tree/{revision}", partial(self._list, repo, revision))
         return self
 
     @property
@@ -53,6 +57,19 @@ class LoopbackHub:
     def downloads(self) -> list[str]:
         """Method, path and range of every request so far."""
         return [f"{r.method} {r.path} {r.headers.get('range', '')}".rstrip() for r in self.site.requests]
+
+    def _list(self, repo: str, revision: str, request: Received) -> Reply:
+        """Large files are the ones that are kept elsewhere, whose SHA-256 the hub tells."""
+        if self.status != 200:
+            return Reply(status=self.status)
+        rows = []
+        for name, body in self._listings[repo, revision].items():
+            row = {"type": "file", "path": name, "size": len(body), "oid": hashlib.sha1(body).hexdigest()}
+            if name.endswith((".onnx", ".safetensors")):
+                sha256 = hashlib.sha256(body).hexdigest()
+                row["lfs"] = {"oid": sha256, "size": len(body), "pointerSize": 130}
+            rows.append(row)
+        return Reply(body=json.dumps(rows).encode(), headers={"Content-Type": "application/json"})
 
     def _serve(self, path: str, revision: str, request: Received) -> Reply:
         if self.status != 200:

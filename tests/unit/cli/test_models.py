@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import frozen
 
-from webfetch_core.api import Model, ModelFile, ModelSpec, Provider, RankTraits, hookimpl
+from webfetch_core.api import Model, ModelChoice, ModelFile, ModelSpec, Module, Provider, RankTraits, hookimpl
 from webfetch_core.testing import ScriptedRanker
 from webfetch_core.testing.hub import LoopbackHub
 
@@ -83,10 +84,85 @@ def test_a_pulled_model_switches_its_provider_on(models_cli: Any) -> None:
 
 
 def test_one_that_fails_does_not_keep_the_others_from_coming(models_cli: Any) -> None:
-    ran = models_cli("models", "pull")
+    ran = models_cli("models", "pull", "nowhere", "on-hub")
     assert ran.code != 0
     assert "webfetch: nowhere: model.onnx: the hub answered 404" in ran.err
     assert "on-hub  ready" in models_cli("models", "list").out
+
+
+def test_without_a_name_what_a_provider_waits_for_is_pulled(models_cli: Any) -> None:
+    ran = models_cli("models", "pull")
+    assert ran.code == 0 and "nowhere" not in ran.out + ran.err  # its provider works without it
+    assert "on-hub  ready (store)" in ran.out
+
+
+def test_models_of_providers_that_lack_more_are_left_out(models_cli: Any) -> None:
+    class Lacking:
+        @hookimpl
+        def webfetch_rankers(self) -> list[Provider[Any]]:
+            return [
+                Provider(
+                    name="lacking",
+                    build=lambda settings, context: ScriptedRanker(),
+                    requires=(Model(spec("lacked", repo="acme/x", revision=REVISION)), Module("no_such_one")),
+                    traits=RankTraits(kind="crossencoder"),
+                )
+            ]
+
+    models_cli.plugins.append(Lacking())
+    assert "lacked  missing" in models_cli("models", "list").out
+    assert "lacked" not in models_cli("models", "pull").out
+
+
+@pytest.mark.parametrize("name", ["acme/on-hub", f"acme/on-hub@{REVISION}"])
+def test_a_model_goes_by_its_repository_too(models_cli: Any, name: str) -> None:
+    assert "on-hub  ready (store)" in models_cli("models", "pull", name).out
+
+
+@frozen(kw_only=True)
+class OpenSettings:
+    model: str = "on-hub"
+
+
+class Open:
+    """A ranker whose model a setting names."""
+
+    @hookimpl
+    def webfetch_rankers(self) -> list[Provider[Any]]:
+        choice = ModelChoice(setting="model", known=(ON_HUB,), pick=list)
+        return [
+            Provider(
+                name="open",
+                build=lambda settings, context: ScriptedRanker(),
+                settings=OpenSettings,
+                requires=(choice,),
+                traits=RankTraits(kind="crossencoder"),
+            )
+        ]
+
+
+def test_what_a_setting_names_is_what_is_listed_and_pulled(
+    cli: Any, hub: LoopbackHub, tmp_path: Path
+) -> None:
+    hub.add("acme/other", REVISION, {"model.onnx": BODY, "config.json": b"{}"})
+    cli.plugins.append(Open())
+    cli.environ.update({"HF_ENDPOINT": hub.endpoint, "WEBFETCH_HOME": str(tmp_path / "home")})
+    assert "on-hub  missing" in cli("models", "list").out
+    cli.environ["WEBFETCH_PLUGINS__OPEN__MODEL"] = f"acme/other@{REVISION}"
+    assert "acme--other  missing" in cli("models", "list").out
+    assert "acme--other  ready (store)" in cli("models", "pull").out
+    assert cli("models", "verify").code == 0
+    cli.environ["WEBFETCH_PLUGINS__OPEN__MODEL"] = "acme/other"
+    ran = cli("status")
+    assert "acme/other@COMMIT" in ran.out + ran.err
+
+
+def test_the_operators_own_copy_is_found_by_the_variable(models_cli: Any, tmp_path: Path) -> None:
+    own = tmp_path / "own" / "on-hub"
+    own.mkdir(parents=True)
+    (own / "model.onnx").write_bytes(b"fine-tuned")
+    models_cli.environ["WEBFETCH_MODEL_PATH"] = str(own.parent)
+    assert "on-hub  unverified (path)" in models_cli("models", "list").out
 
 
 def test_verify_tells_of_damage_by_its_exit_code(models_cli: Any, tmp_path: Path) -> None:

@@ -160,7 +160,13 @@ def test_half_a_file_is_no_file(tmp_path: Path, hub: LoopbackHub) -> None:
     models = store(tmp_path, hub)
     path = models.pull(SPEC)["onnx/model.onnx"]
     path.write_bytes(WEIGHTS[:1000])
-    assert models.state(SPEC).state == "missing"
+    told = models.state(SPEC)
+    assert (told.state, str(path) in told.reason) == ("damaged", True)
+    missing = Model(SPEC).missing({"WEBFETCH_HOME": str(tmp_path)}) or ""
+    assert SPEC.name in missing
+    assert str(path) in missing
+    with pytest.raises(NotConfigured, match="1,000 bytes instead of"):
+        models.files(SPEC)
     assert contents(models.pull(SPEC))["onnx/model.onnx"] == WEIGHTS
 
 
