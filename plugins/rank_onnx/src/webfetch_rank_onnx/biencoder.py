@@ -10,9 +10,10 @@ from functools import partial
 
 import numpy as np
 
-from webfetch_core.api import Embeddings, PluginContext
+from webfetch_core.api import Embeddings, NotConfigured, PluginContext
 
 from .minilm import Encoder
+from .readable import Reader
 from .streams import Array, by_length
 from .tokens import encode
 from .vectors import DIM, Vectors
@@ -32,6 +33,7 @@ class BiEncoder:
         self.model_id = encoder.model_id
         self._encoder = encoder
         self._vectors = Vectors(encoder.model_id, context)
+        self._reader = Reader(encoder.tokenizer.get_vocab())
 
     def score(self, query: str, passages: Sequence[str]) -> Sequence[float]:
         """Return the cosine of ``query`` and each passage, from -1 to 1."""
@@ -44,7 +46,12 @@ class BiEncoder:
 
         Args:
             order: places in ``passages``, most important first.
+
+        Raises:
+            NotConfigured: query or passages are in a language that the model does not read.
         """
+        if objection := self._reader.objection(query, passages):
+            raise NotConfigured(f"{self.model_id} has no opinion: {objection}")
         until = time.monotonic() + seconds
         values = self._cosines(query, passages, [passages[place] for place in order], until)
         return [None if np.isnan(value) else float(value) for value in values]
@@ -60,9 +67,11 @@ class BiEncoder:
     def prepare(self, passages: Sequence[str]) -> None:
         """Queue passages that will be scored soon, and return at once.
 
-        They are embedded while nobody waits for anything else; where too much is queued already, these are
-        left out.
+        They are embedded while nobody waits for anything else; where too much is queued already, and where
+        the model does not read their language, these are left out.
         """
+        if self._reader.objection("", passages):
+            return
         room = MOST_AHEAD - self._encoder.streams.waiting_ahead
         keyed = {self._vectors.key(text): text for text in passages}
         known = self._vectors.known(keyed)

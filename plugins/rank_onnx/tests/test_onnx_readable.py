@@ -1,0 +1,133 @@
+"""The bi-encoder has no opinion of languages that its vocabulary was not made for, and says so."""
+
+from __future__ import annotations
+
+import random
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from webfetch_rank_onnx.readable import ENOUGH_LETTERS, SAMPLE, Reader
+
+from webfetch_core import Settings, Webfetch
+from webfetch_core.pipeline.ranking import RankStage
+
+QUERY = "when was the lighthouse built"
+ENGLISH = [
+    "The lighthouse was finished in 1887, after four years of work on the rock.",
+    "Keepers lived in two small rooms below the lamp until it was automated in 1972.",
+    "Visitors may climb the tower in summer; the last boat back leaves at six.",
+]
+CODE = [
+    "def parse_args(argv: Sequence[str]) -> argparse.Namespace:\n    parser = argparse.ArgumentParser()",
+    "for i in range(len(rows)):\n    if rows[i].name == name:\n        return rows[i].value",
+    "pip install --upgrade package && export PATH=$HOME/.local/bin:$PATH",
+]
+NAMES = [
+    "| Player | Team | Goals |\n|---|---|---|\n| Harry Brown | Rangers | 12 |\n| Jim Wilson | Celtic | 9 |",
+    "Members: James Taylor (vocals), David Moore (bass), Peter Novak (drums), Anna Kowalska (keys).",
+    "1998: 3-1, 1999: 2-2, 2000: 0-4. Coach: Eric Stone. Captain: Ivan Petrov.",
+]
+OTHERS = {
+    "fr": "Le phare fut achevé en 1887, après quatre années de travaux sur le rocher balayé par les vagues.",
+    "de": "Der Leuchtturm wurde 1887 nach vierjähriger Bauzeit auf dem Felsen vor der Küste fertiggestellt.",
+    "es": "El faro se terminó en 1887, después de cuatro años de obras sobre la roca azotada por las olas.",
+    "tr": "Deniz feneri, kayalıklar üzerinde dört yıl süren çalışmaların ardından 1887'de tamamlandı.",
+    "ru": "Маяк был достроен в 1887 году после четырёх лет работы на скале, открытой всем ветрам.",
+    "el": "Ο φάρος ολοκληρώθηκε το 1887, ύστερα από τέσσερα χρόνια εργασιών πάνω στον βράχο.",
+    "ar": "اكتمل بناء المنارة في عام 1887 بعد أربع سنوات من العمل فوق الصخرة المطلة على البحر.",
+    "hi": "चट्टान पर चार साल के काम के बाद प्रकाशस्तंभ 1887 में बनकर तैयार हुआ और आज भी खड़ा है।",
+    "th": "ประภาคารสร้างเสร็จในปี 1887 หลังจากทำงานบนโขดหินเป็นเวลาสี่ปีท่ามกลางคลื่นลมแรง",
+    "zh": "灯塔在礁石上施工四年之后于1887年竣工，至今仍然矗立在海边，为过往的船只指引方向。",
+    "vi": "Ngọn hải đăng được hoàn thành vào năm 1887, sau bốn năm xây dựng trên tảng đá giữa biển.",
+}
+
+
+@pytest.fixture(scope="module")
+def reader() -> Reader:
+    words = (files("webfetch_rank_onnx") / "data" / "vocab.txt").read_text(encoding="utf-8")
+    return Reader(words.splitlines())
+
+
+@pytest.mark.parametrize("passages", [ENGLISH, CODE, NAMES, [*ENGLISH, *CODE, *NAMES]])
+def test_english_is_read_with_code_names_and_numbers(reader: Reader, passages: list[str]) -> None:
+    assert reader.objection(QUERY, passages) == ""
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_english_is_read_with_typing_errors(reader: Reader, seed: int) -> None:
+    chance = random.Random(seed)
+
+    def mistyped(word: str) -> str:
+        if len(word) < 4 or chance.random() > 0.25:
+            return word
+        at = chance.randrange(len(word) - 1)
+        return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+
+    passages = [" ".join(map(mistyped, text.split(" "))) for text in ENGLISH]
+    assert reader.objection(mistyped("lighthouse") + " built when", passages) == ""
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_other_languages_are_not(reader: Reader, language: str) -> None:
+    assert "of the text" in reader.objection(QUERY, [OTHERS[language]] * 3)
+    # A few foreign pages among the English ones are ranked with them.
+    assert reader.objection(QUERY, [*ENGLISH, OTHERS[language]]) == ""
+
+
+@pytest.mark.parametrize("language", ["ru", "el", "ar", "hi", "th", "zh"])
+def test_a_query_in_another_script_is_not(reader: Reader, language: str) -> None:
+    assert "of the query" in reader.objection(OTHERS[language], ENGLISH)
+
+
+@pytest.mark.parametrize("passages", [[], [""], ["東京"], ["1887", "41.3 %", "-"], ["Łódź"]])
+def test_too_little_text_says_nothing(reader: Reader, passages: list[str]) -> None:
+    assert sum(map(len, passages)) < ENOUGH_LETTERS
+    assert reader.objection("41.3", passages) == ""
+
+
+@given(st.text(max_size=50), st.lists(st.text(max_size=80), max_size=12))
+def test_any_text_is_judged(query: str, passages: list[str]) -> None:
+    reader = Reader(["[CLS]", "the", "##s"])
+    assert isinstance(reader.objection(query, passages), str)
+
+
+def test_a_long_list_is_sampled_from_end_to_end(reader: Reader) -> None:
+    mixed = ENGLISH * 400 + [OTHERS["de"]] * 10_000
+    assert reader.objection(QUERY, mixed)
+    seen: list[str] = []
+
+    class Passage(str):
+        __slots__ = ()
+
+        def __getitem__(self, key: object) -> str:
+            seen.append(str(self))
+            return super().__getitem__(key)  # type: ignore[index]
+
+    reader.objection(QUERY, [Passage(text) for text in mixed])
+    assert len(seen) <= SAMPLE
+    assert set(ENGLISH) & set(seen) and OTHERS["de"] in seen
+
+
+def test_the_cascade_goes_on_without_it_and_tells_why(tmp_path: Path) -> None:
+    settings = Settings(home=str(tmp_path), rank=("bm25", "onnx"), cache=("none",))
+    german = [
+        OTHERS["de"],
+        "Die letzte Fähre fährt um sechs Uhr abends zurück zum Festland.",
+        OTHERS["de"][:40],
+    ]
+    with Webfetch(settings, environ={}) as wf:
+        scope = wf.host.scope("german")
+        ranking = RankStage(wf.host).rank(
+            "Wann fährt die letzte Fähre zurück?", german, scope=scope, deadline=wf.host.deadline(5.0)
+        )
+        assert (ranking.ran, ranking.lost) == (("lexical",), ("biencoder", "crossencoder"))
+        assert ranking.scored[0].index == 1
+        declined = scope.attempts()[-1]
+        assert (declined.provider, declined.outcome) == ("onnx", "not_configured")
+        assert "has no opinion" in declined.reason
+        english = wf.rank("when does the last boat leave", ENGLISH)
+        assert english[0].index == 2
+        assert "biencoder" in english[0].steps
