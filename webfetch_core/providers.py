@@ -351,8 +351,12 @@ class PluginContext(Protocol):
         """Unit vectors from the bi-encoder in use."""
         ...
 
-    def score_pairs(self, query: str, passages: Sequence[str]) -> Sequence[float]:
-        """Scores from the best pairwise ranker in use (cross-encoder, else lexical)."""
+    def score_pairs(self, query: str, passages: Sequence[str], *, kind: str = "") -> Sequence[float]:
+        """Scores from the best pairwise ranker in use (cross-encoder, else lexical).
+
+        Args:
+            kind: ask a ranker of this kind only, ``crossencoder`` or ``lexical``.
+        """
         ...
 
     def extract(self, page: Page) -> Document | None:

@@ -104,8 +104,8 @@ class HostContext:
     def embed(self, texts: Sequence[str]) -> Embeddings:
         return self._host.embed(texts)
 
-    def score_pairs(self, query: str, passages: Sequence[str]) -> Sequence[float]:
-        return self._host.score_pairs(query, passages)
+    def score_pairs(self, query: str, passages: Sequence[str], *, kind: str = "") -> Sequence[float]:
+        return self._host.score_pairs(query, passages, kind=kind)
 
     def extract(self, page: Page) -> Document | None:
         return self._host.extract(page)

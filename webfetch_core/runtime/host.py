@@ -259,9 +259,11 @@ class Host:
         )
         return result
 
-    def score_pairs(self, query: str, passages: Sequence[str]) -> Sequence[float]:
-        """Scores from the best pairwise ranker in use. Raises NotConfigured without any."""
-        handle = self.ranker("crossencoder") or self.ranker("lexical")
+    def score_pairs(self, query: str, passages: Sequence[str], *, kind: str = "") -> Sequence[float]:
+        """Scores from the best pairwise ranker in use, or from that of ``kind``. Raises NotConfigured without."""
+        handle = self.ranker(kind) if kind else self.ranker("crossencoder") or self.ranker("lexical")
+        if handle is None and kind:
+            raise NotConfigured(f"no ranker of kind {kind} is in use")
         if handle is None:
             raise NotConfigured("no ranker is in use", fix="pip install webfetch-rank-bm25")
         scores: tuple[float, ...] = self.caller.call(

@@ -99,7 +99,7 @@ class FakeContext:
     def embed(self, texts: Sequence[str]) -> Embeddings:
         return _given(self._embedder, "embed").embed(texts)
 
-    def score_pairs(self, query: str, passages: Sequence[str]) -> Sequence[float]:
+    def score_pairs(self, query: str, passages: Sequence[str], *, kind: str = "") -> Sequence[float]:
         return _given(self._ranker, "score_pairs").score(query, passages)
 
     def extract(self, page: Page) -> Document | None:

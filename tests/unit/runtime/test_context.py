@@ -123,7 +123,12 @@ def test_pairs_are_scored_by_the_best_ranker_there_is(context: Any) -> None:
     lexical = fake_plugin("rank", ScriptedRanker([1.0]), "words")
     cross = fake_plugin("rank", ScriptedRanker([2.0]), "cross", traits=RankTraits(kind="crossencoder"))
     assert list(context("search_mine", lexical).score_pairs("q", ["p"])) == [1.0]
-    assert list(context("search_mine", lexical, cross).score_pairs("q", ["p"])) == [2.0]
+    both = context("search_mine", lexical, cross)
+    assert list(both.score_pairs("q", ["p"])) == [2.0]
+    assert list(both.score_pairs("q", ["p"], kind="lexical")) == [1.0]
+    assert list(both.score_pairs("q", ["p"], kind="crossencoder")) == [2.0]
+    with pytest.raises(NotConfigured, match="crossencoder"):
+        context("search_mine", lexical).score_pairs("q", ["p"], kind="crossencoder")
 
 
 # ---- the folder ----
