@@ -260,7 +260,7 @@ class Host:
         return result
 
     def score_pairs(self, query: str, passages: Sequence[str], *, kind: str = "") -> Sequence[float]:
-        """Scores from the best pairwise ranker in use, or from that of ``kind``. Raises NotConfigured without."""
+        """Scores from the best pairwise ranker in use, or from one of ``kind``; else NotConfigured."""
         handle = self.ranker(kind) if kind else self.ranker("crossencoder") or self.ranker("lexical")
         if handle is None and kind:
             raise NotConfigured(f"no ranker of kind {kind} is in use")
