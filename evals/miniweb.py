@@ -9,7 +9,10 @@ are known to be on those pages:
    p50/p95 wall time for pages never seen and for pages seen before, partial results, and whether
    the hard deadline was ever passed.
 
-    python evals/miniweb.py [--questions 614] [--timed 120] [--seed 7]
+    python evals/miniweb.py [--questions 614] [--timed 120] [--seed 7] [--rank bm25]
+
+Every ranker that is installed takes part, and the run says which ones ranked how many results;
+``--rank`` names those to keep to. A run with BM25 alone has bounds of its own.
 
 Data: a folder ``mini_web`` with ``pages.tar.xz`` (members ``pages/...``), ``pages_meta.jsonl.xz``
 (``page_id``, ``file``, ``title``) and ``qa.jsonl`` (``question``, ``answers``, ``page_ids``,
@@ -23,12 +26,15 @@ import hashlib
 import http.server
 import json
 import math
+import os
 import random
+import re
 import sys
 import tarfile
 import tempfile
 import threading
 import time
+from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import NormalDist
@@ -61,6 +67,8 @@ class Site(http.server.ThreadingHTTPServer):
         self.folder = folder
         self.seed = seed
         self.delayed = False
+        self.edition = 0
+        """Above 0, every line of a page ends with this number: passages that nobody has seen before."""
         self.closing = threading.Event()
 
     def delay(self, path: str) -> float | None:
@@ -91,6 +99,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.close_connection = True
                 return
         body = file.read_bytes()
+        if self.server.edition:
+            mark = b" %d" % self.server.edition
+            body = re.sub(rb"(?i)(?=</title>)|(?<=[^>\s])(?=\r?\n)", mark, body)
         self.send_response(200)
         kind = "text/html" if file.suffix == ".html" else "text/plain"
         self.send_header("Content-Type", f"{kind}; charset=utf-8")
@@ -116,9 +127,11 @@ def build_index(home: Path, folder: Path, base: str, files: list[str]) -> None:
         raise SystemExit(f"indexing ended with {code}")
 
 
-def open_webfetch(home: Path, deadline_s: float) -> Webfetch:
+def open_webfetch(home: Path, deadline_s: float, rank: tuple[str, ...] = ()) -> Webfetch:
+    """A webfetch over the index; ``rank`` names the rankers, all that are installed by default."""
     settings = Settings(
         search=("local",),
+        rank=rank or "auto",
         home=str(home),
         deadline_s=deadline_s,
         net=NetSettings(allow_hosts=("127.0.0.1",)),
@@ -134,20 +147,26 @@ def gold(result: SearchResult, urls: set[str]) -> tuple[bool, bool]:
     return bool(hits & urls), bool((hits & urls) - missed)
 
 
+def _in_excerpts(result: SearchResult, answers: list[str]) -> bool:
+    return answered("\n".join(f"{c.title}\n{c.text}" for c in result.chunks), answers)
+
+
 def quality(wf: Webfetch, questions: list[dict[str, Any]], where: dict[str, str]) -> dict[str, float]:
     found = fetched = excerpt = rendered = anywhere = 0
     tokens: list[int] = []
     times: list[float] = []
+    ranked: Counter[str] = Counter()
     for place, row in enumerate(questions, start=1):
         started = time.monotonic()
         result = wf.search(row["question"], force_fresh=False)
         times.append(time.monotonic() - started)
+        ranked.update(result.ranked_by)
         urls = {where[p] for p in row["page_ids"] if p in where}
         is_found, is_fetched = gold(result, urls)
         found += is_found
         text = wf.render(result)
         tokens.append(len(text) // 4)
-        in_excerpts = answered("\n".join(f"{c.title}\n{c.text}" for c in result.chunks), row["answers"])
+        in_excerpts = _in_excerpts(result, row["answers"])
         anywhere += in_excerpts
         if is_fetched:
             fetched += 1
@@ -157,6 +176,7 @@ def quality(wf: Webfetch, questions: list[dict[str, Any]], where: dict[str, str]
             print(f"  {place}/{len(questions)}", file=sys.stderr, flush=True)
     return {
         "questions": len(questions),
+        **{f"ranked_by_{kind}": number for kind, number in sorted(ranked.items())},
         "recall_at_10": found / len(questions),
         "page_fetched": fetched / len(questions),
         "answer_in_excerpts_of_fetched": excerpt / max(fetched, 1),
@@ -169,14 +189,23 @@ def quality(wf: Webfetch, questions: list[dict[str, Any]], where: dict[str, str]
 
 
 def timed(
-    wf: Webfetch, questions: list[dict[str, Any]], deadline_s: float, *, cold: bool
+    wf: Webfetch,
+    questions: list[dict[str, Any]],
+    where: dict[str, str],
+    deadline_s: float,
+    site: Site,
+    *,
+    cold: bool,
 ) -> dict[str, float]:
-    """Wall times. Cold: no page was seen before. Warm: every page is in the cache, no query is."""
+    """Wall times. Cold: no page and no passage was seen before. Warm: every page is in the cache, no query
+    is."""
     name = "unseen" if cold else "seen"
     times: list[float] = []
-    partial = passed = 0
+    partial = passed = fetched = excerpt = 0
     for row in questions:
         cache = wf.cache()
+        # Vectors are kept by content, in memory too: only new text is new to them.
+        site.edition += cold
         for space in ("queries", "negative", "pages") if cold else ("queries",):
             cache.clear(space)
         started = time.monotonic()
@@ -184,6 +213,9 @@ def timed(
         took = time.monotonic() - started
         times.append(took)
         partial += result.partial
+        if gold(result, {where[p] for p in row["page_ids"] if p in where})[1]:
+            fetched += 1
+            excerpt += _in_excerpts(result, row["answers"])
         passed += took > deadline_s + GRACE_S
         # Pages of this question still under way would compete with the next one for the two cores.
         limit = time.monotonic() + 1.0
@@ -194,6 +226,7 @@ def timed(
         f"{name}_p95_s": percentile(times, 0.95),
         f"{name}_max_s": max(times),
         f"{name}_partial": partial / len(questions),
+        f"{name}_answer_in_excerpts_of_fetched": excerpt / max(fetched, 1),
         f"{name}_deadline_passed": passed,
     }
 
@@ -206,6 +239,7 @@ def main() -> None:
     parser.add_argument("--timed", type=int, default=100, help="how many for the timed parts")
     parser.add_argument("--deadline", type=float, default=8.0)
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--rank", default="", help="names of rankers, separated by commas")
     args = parser.parse_args()
     data = need(
         DATA / "mini_web" / "qa.jsonl", "See the docstring of this script for the form of the data."
@@ -213,7 +247,8 @@ def main() -> None:
     chance = random.Random(args.seed)
     questions = [q for q in rows(data / "qa.jsonl") if q["tier"] == "A"]
     chance.shuffle(questions)
-    figures: dict[str, Any] = {"seed": args.seed, "deadline_s": args.deadline}
+    rank = tuple(name for name in args.rank.split(",") if name)
+    figures: dict[str, Any] = {"seed": args.seed, "deadline_s": args.deadline, "rank": args.rank or "auto"}
     with ExitStack() as stack:
         work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="webfetch-miniweb-")))
         with tarfile.open(data / "pages.tar.xz") as archive:
@@ -233,30 +268,32 @@ def main() -> None:
         build_index(home, folder, base, list(files.values()))
         print(f"indexed {len(files)} pages in {time.monotonic() - started:.1f} s")
 
-        with open_webfetch(home, args.deadline) as wf:
+        with open_webfetch(home, args.deadline, rank) as wf:
             figures |= quality(wf, questions[: args.questions], where)
         report(figures, "quality, without delay")
 
         site.delayed = True
         sample = questions[: args.timed]
-        with open_webfetch(home, args.deadline) as wf:
+        with open_webfetch(home, args.deadline, rank) as wf:
             wf.search("warm up the process and its workers")
-            figures |= timed(wf, sample, args.deadline, cold=True)
+            figures |= timed(wf, sample, where, args.deadline, site, cold=True)
         report(figures, "pages never seen, delayed", "unseen")
-        with open_webfetch(home, 60.0) as wf:
+        with open_webfetch(home, 60.0, rank) as wf:
             site.delayed = False
             for row in sample:
                 wf.search(row["question"])
             site.delayed = True
-        with open_webfetch(home, args.deadline) as wf:
+        with open_webfetch(home, args.deadline, rank) as wf:
             wf.search("warm up the process and its workers")
-            figures |= timed(wf, sample, args.deadline, cold=False)
+            figures |= timed(wf, sample, where, args.deadline, site, cold=False)
         report(figures, "pages seen before, delayed", "seen")
-        with open_webfetch(home, 0.6) as wf:
-            short = timed(wf, sample[:30], 0.6, cold=True)
+        with open_webfetch(home, 0.6, rank) as wf:
+            short = timed(wf, sample[:30], where, 0.6, site, cold=True)
             figures |= {f"short_deadline_{k}": v for k, v in short.items()}
         report(figures, "deadline of 0.6 s", "short_deadline_")
-    finish("miniweb", figures)
+    load = ", ".join(f"{value:.1f}" for value in os.getloadavg()) if hasattr(os, "getloadavg") else "unknown"
+    print(f"\nload averages at the end: {load}")
+    finish("miniweb_bm25" if rank == ("bm25",) else "miniweb", figures | {"load": load})
 
 
 def report(figures: dict[str, Any], title: str, prefix: str = "") -> None:

@@ -60,6 +60,7 @@ class ChunkSettings:
 class RankingSettings:
     """The cascade: ``shortlist`` passages go to the cross-encoder, ``keep`` come out.
 
+    ``lexical_weight`` is what the lexical scorer counts beside the bi-encoder's 1 where the two are fused.
     ``patience_s`` is what a ranker that can stop anywhere may take; passages that it did not come to are
     ranked by the others.
     """
@@ -68,7 +69,8 @@ class RankingSettings:
     shortlist: int = field(default=30, validator=ge(1))
     use_biencoder: bool = True
     use_crossencoder: bool = True
-    fusion: str = field(default="rrf", validator=in_(("rrf", "zscore")))
+    fusion: str = field(default="zscore", validator=in_(("rrf", "zscore")))
+    lexical_weight: float = field(default=0.5, validator=[ge(0), le(10)])
     per_source: int = field(default=4, validator=ge(1))
     context: int = field(default=1, validator=ge(0))
     excerpt_chars: int = field(default=1_600, validator=ge(100))

@@ -49,6 +49,7 @@ class RankStage:
             keep=kept,
             biencoder=settings.use_biencoder,
             crossencoder=settings.use_crossencoder,
+            lexical_weight=settings.lexical_weight,
         )
 
         def score(kind: str, some: Sequence[str], order: Sequence[int]) -> Sequence[float | None] | None:

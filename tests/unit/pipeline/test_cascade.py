@@ -159,3 +159,88 @@ def test_a_thousand_passages_are_nothing() -> None:
     started = process_time()
     ranked(steps_for(shortlist=n, keep=n), columns, n)
     assert process_time() - started < 0.5
+
+
+# ---- what a kind counts, and the page's standing ------------------------------------------------------
+
+
+COLUMNS = st.integers(1, 15).flatmap(
+    lambda n: st.tuples(
+        *[st.lists(st.integers(-5, 5).map(float), min_size=n, max_size=n) for _ in range(2)],
+        st.lists(st.sampled_from([0.5, 0.8, 1.0, 1.5]), min_size=n, max_size=n),
+    )
+)
+KINDS = st.sampled_from([("lexical",), ("biencoder",), ("lexical", "biencoder")])
+
+
+def weighed(
+    columns: tuple[list[float], list[float], list[float]],
+    kinds: tuple[str, ...],
+    fusion: str,
+    prior: Sequence[float] | None,
+    weights: Mapping[str, float] | None = None,
+) -> Ranking:
+    by_kind = {"lexical": [abs(value) for value in columns[0]], "biencoder": columns[1]}
+
+    def score(kind: str, passages: Sequence[str], order: Sequence[int]) -> Sequence[float]:
+        return [by_kind[kind][int(p)] for p in passages]
+
+    passages = [str(i) for i in range(len(columns[0]))]
+    step = Step(kinds=kinds, keep=len(passages), weights=weights or {})
+    return run([step], passages, score, fusion=fusion, prior=prior)
+
+
+@given(COLUMNS, KINDS, FUSIONS)
+def test_a_page_like_all_others_changes_nothing(
+    columns: tuple[list[float], list[float], list[float]], kinds: tuple[str, ...], fusion: str
+) -> None:
+    alike = weighed(columns, kinds, fusion, [1.0] * len(columns[0]))
+    assert order(alike) == order(weighed(columns, kinds, fusion, None))
+
+
+@given(COLUMNS, KINDS, FUSIONS, st.data())
+def test_a_better_page_never_costs_a_place(
+    columns: tuple[list[float], list[float], list[float]],
+    kinds: tuple[str, ...],
+    fusion: str,
+    data: st.DataObject,
+) -> None:
+    prior = columns[2]
+    chosen = data.draw(st.integers(0, len(prior) - 1))
+    better = [2.0 * value if i == chosen else value for i, value in enumerate(prior)]
+    before, after = (order(weighed(columns, kinds, fusion, p)) for p in (prior, better))
+    if chosen in before:  # a lexical scorer alone leaves out what shares nothing with the query
+        assert after.index(chosen) <= before.index(chosen)
+
+
+@pytest.mark.parametrize("kinds", [("lexical",), ("biencoder",), ("lexical", "biencoder")])
+@pytest.mark.parametrize("fusion", ["rrf", "zscore"])
+def test_of_equal_passages_the_one_of_the_better_page_comes_first(
+    kinds: tuple[str, ...], fusion: str
+) -> None:
+    """Also where scores are below zero, which no factor may touch."""
+    columns = ([3.0, 3.0, 1.0], [-0.2, -0.2, -0.6], [0.5, 1.0, 0.7])
+    places = order(weighed(columns, kinds, fusion, columns[2]))
+    assert places.index(1) < places.index(0)
+
+
+def test_a_page_is_weighed_where_every_passage_has_the_same_score() -> None:
+    columns = ([1.0] * 3, [0.0] * 3, [0.5, 0.8, 1.0])
+    assert order(weighed(columns, ("biencoder",), "zscore", columns[2])) == [2, 1, 0]
+
+
+@given(COLUMNS, FUSIONS)
+def test_a_kind_counts_what_its_step_says(
+    columns: tuple[list[float], list[float], list[float]], fusion: str
+) -> None:
+    kinds = ("lexical", "biencoder")
+    plain = weighed(columns, kinds, fusion, None)
+    assert plain == weighed(columns, kinds, fusion, None, {"lexical": 1.0})
+    deaf = weighed(columns, kinds, fusion, None, {"lexical": 0.0})
+    assert order(deaf) == order(weighed(columns, ("biencoder",), fusion, None))
+
+
+def test_the_default_cascade_says_what_the_lexical_scorer_counts() -> None:
+    first, second = steps_for(shortlist=30, keep=5, lexical_weight=0.5)
+    assert (first.kinds, first.keep, dict(first.weights)) == (("lexical", "biencoder"), 30, {"lexical": 0.5})
+    assert (second.kinds, second.keep, dict(second.weights)) == (("crossencoder",), 5, {})
