@@ -1,6 +1,7 @@
-"""Write the toy cross-encoder of the tests: ``python tools/build_toy.py OUTPUT.onnx``.
+"""Write the toy cross-encoders of the tests: ``python tools/build_toy.py tests/data``.
 
-Its logit is the number of (query token, passage token) pairs that are equal, less 3, special tokens aside.
+The logit of ``toy_crossencoder`` is the number of (query token, passage token) pairs that are equal, less 3,
+special tokens aside.
 Needs ``onnx``.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
@@ -51,16 +53,49 @@ def main(output: Path) -> None:
         if op == "ReduceSum":
             options["keepdims"] = 0
         nodes.append(helper.make_node(op, inputs, [out], **options))
+    save(output, nodes, names, ["batch", 1], constants)
+
+
+def save(
+    output: Path, nodes: list[Any], names: tuple[str, ...], shape: list[Any], constants: dict[str, Any]
+) -> None:
     graph = helper.make_graph(
         nodes,
         "toy",
         [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "tokens"]) for name in names],
-        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", 1])],
+        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, shape)],
         [numpy_helper.from_array(value, name) for name, value in constants.items()],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
     output.write_bytes(model.SerializeToString())
 
 
+def plain(output: Path) -> None:
+    """A toy without token types, whose logits have no second dimension: the number of words of the pair."""
+    constants = {"special": np.array(999, np.int64), "tokens": np.array([1], np.int64)}
+    nodes = [
+        helper.make_node("Greater", ["input_ids", "special"], ["word"]),
+        helper.make_node("Cast", ["word"], ["word.int"], to=TensorProto.INT64),
+        helper.make_node("Mul", ["word.int", "attention_mask"], ["counts"]),
+        helper.make_node("ReduceSum", ["counts", "tokens"], ["sum"], keepdims=0),
+        helper.make_node("Cast", ["sum"], ["logits"], to=TensorProto.FLOAT),
+    ]
+    save(output, nodes, ("input_ids", "attention_mask"), ["batch"], constants)
+
+
+def three(output: Path) -> None:
+    """A toy that answers three numbers a pair, as a classifier of entailment does."""
+    constants = {"middle": np.array([1], np.int64), "times": np.array([1, 3], np.int64)}
+    nodes = [
+        helper.make_node("ReduceSum", ["attention_mask", "middle"], ["sum"], keepdims=1),
+        helper.make_node("Tile", ["sum", "times"], ["tiled"]),
+        helper.make_node("Cast", ["tiled"], ["logits"], to=TensorProto.FLOAT),
+    ]
+    save(output, nodes, ("input_ids", "attention_mask"), ["batch", 3], constants)
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    folder = Path(sys.argv[1])
+    main(folder / "toy_crossencoder.onnx")
+    plain(folder / "toy_plain.onnx")
+    three(folder / "toy_three.onnx")

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
-from webfetch_core.api import Model, PluginContext, Provider, Ranker, RankTraits, hookimpl
+from webfetch_core.api import (
+    ExportReport,
+    ExportRequest,
+    Model,
+    ModelChoice,
+    ModelExporter,
+    Module,
+    PluginContext,
+    Provider,
+    Ranker,
+    RankTraits,
+    hookimpl,
+)
 
+from .picking import pick_crossencoder, pick_trained
 from .settings import RankOnnxSettings
-from .specs import MINILM, MSMARCO
+from .specs import CROSSENCODERS, MINILM, NLI
+
+CROSSENCODER = ModelChoice(setting="crossencoder", known=CROSSENCODERS, pick=pick_crossencoder)
+EXTRA = "'webfetch-rank-onnx[export]'"
 
 
 def build_biencoder(settings: RankOnnxSettings | None, context: PluginContext) -> Ranker:
@@ -18,10 +34,17 @@ def build_biencoder(settings: RankOnnxSettings | None, context: PluginContext) -
 
 
 def build_crossencoder(settings: RankOnnxSettings | None, context: PluginContext) -> Ranker:
-    """Make the cross-encoder of the model store."""
+    """Make the cross-encoder that the settings name."""
     from .crossencoder import load
 
-    return load(context.models.files(MSMARCO), settings or RankOnnxSettings())
+    return load(context.models.files(CROSSENCODER.spec(settings)), settings or RankOnnxSettings())
+
+
+def export_model(asked: ExportRequest) -> ExportReport:
+    """Turn a model as it was trained into one that runs here, and measure it."""
+    from .export import export
+
+    return export(asked)
 
 
 @hookimpl
@@ -40,11 +63,28 @@ def webfetch_rankers() -> list[Provider[Ranker]]:
         Provider(
             name="onnx_crossencoder",
             build=build_crossencoder,
-            summary="ms-marco-MiniLM-L6-v2: query and passage read together, on onnxruntime",
+            summary="ms-marco-MiniLM-L6-v2, or another: query and passage read together, on onnxruntime",
             settings=RankOnnxSettings,
-            requires=(Model(MSMARCO),),
+            # The second one is nobody's yet: it is named so that it can be pulled.
+            requires=(CROSSENCODER, Model(NLI, optional=True)),
             traits=RankTraits(kind="crossencoder"),
             timeout_s=30.0,
             max_concurrency=8,
         ),
+    ]
+
+
+@hookimpl
+def webfetch_model_exporters() -> list[ModelExporter]:
+    return [
+        ModelExporter(
+            name="ONNX",
+            kinds=("biencoder", "crossencoder"),
+            pick=pick_trained,
+            export=export_model,
+            requires=tuple(
+                Module(module, install=EXTRA)
+                for module in ("torch", "sentence_transformers", "optimum.onnxruntime")
+            ),
+        )
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attrs import field, frozen
-from attrs.validators import ge, le
+from attrs.validators import ge, in_, le
 
 
 @frozen(kw_only=True)
@@ -12,10 +12,19 @@ class RankOnnxSettings:
 
     Attributes:
         threads: streams of one thread each; 0 takes the cores that this process may use.
-        batch: texts that a stream encodes at a time.
+        batch: texts that a stream takes at a time.
+        backend: the library that runs the bi-encoder: ``onnxruntime``, ``openvino``, or ``auto``, which takes
+            OpenVINO where it is installed and the CPU multiplies bf16 (AMX, AVX512-bf16).
+        precision: the numbers that it computes with: ``int8`` and ``fp32`` (onnxruntime), ``fp32`` and
+            ``bf16`` (OpenVINO), or ``auto``, the fastest that keeps the ranking.
         cache_vectors: keep the vectors of passages in the cache, by model and content.
+        crossencoder: a name of ``webfetch models list``, the whole path of a folder, or ORG/NAME@COMMIT of
+            the hub.
     """
 
     threads: int = field(default=0, validator=[ge(0), le(64)])
     batch: int = field(default=8, validator=[ge(1), le(256)])
+    backend: str = field(default="auto", validator=in_(("auto", "onnxruntime", "openvino")))
+    precision: str = field(default="auto", validator=in_(("auto", "int8", "fp32", "bf16")))
     cache_vectors: bool = True
+    crossencoder: str = "ms-marco-minilm-l6-v2"

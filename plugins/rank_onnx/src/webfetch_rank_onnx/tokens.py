@@ -30,12 +30,12 @@ def wordpiece(vocabulary: Path, max_tokens: int) -> Any:
 
 
 def from_json(path: Path, max_tokens: int) -> Any:
-    """The tokenizer that a model brings as ``tokenizer.json``; of a pair the second text is cut."""
+    """The tokenizer that a model brings as ``tokenizer.json``; of a pair the longer text is cut."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(path))
     tokenizer.no_padding()
-    tokenizer.enable_truncation(max_tokens, strategy="only_second")
+    tokenizer.enable_truncation(max_tokens, strategy="longest_first")
     return tokenizer
 
 
