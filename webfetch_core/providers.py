@@ -80,9 +80,14 @@ class ExtractTraits(Traits):
 
 @frozen(kw_only=True)
 class RankTraits(Traits):
-    """``kind`` is ``lexical``, ``biencoder`` or ``crossencoder``."""
+    """``kind`` is ``lexical``, ``biencoder`` or ``crossencoder``.
+
+    A passage that scores no more than ``unrelated`` has nothing to do with the query, as far as this ranker
+    can tell; None: its scores do not say. A lexical ranker's 0 always means that.
+    """
 
     kind: str = field(default="lexical", validator=text)
+    unrelated: float | None = None
 
 
 # ---- the provider ------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ class Ranking:
     ran: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     relevant: bool = True
-    """False when the only scorer was lexical and no passage shares a term with the query."""
+    """False when every scorer that ran says of every passage that it has nothing to do with the query."""
 
 
 def steps_for(
@@ -63,6 +63,7 @@ def run(
     *,
     fusion: str = "zscore",
     prior: Sequence[float] | None = None,
+    unrelated: Mapping[str, float] | None = None,
 ) -> Ranking:
     """Rank ``passages``. A step without any scorer is passed over and named as lost.
 
@@ -76,6 +77,9 @@ def run(
             step that runs multiplies its scores by. Scores without a zero to multiply from, which are
             standard scores and cosines, get its logarithm added, times ``PRIOR_WEIGHT`` of their standard
             deviations. Later steps judge by themselves.
+        unrelated: by kind: the score up to which a passage has nothing to do with the query; 0 for a lexical
+            scorer, unless told otherwise. Where each kind that ran has one, passages that none of them finds
+            related are left out, unless that would be all.
     """
     alive = list(range(len(passages)))
     scores: dict[int, float] = dict.fromkeys(alive, 0.0)
@@ -108,10 +112,11 @@ def run(
         scores = {alive[place]: fused[place] for place in order}
         alive = [alive[place] for place in order]
     relevant = True
-    if ran == ["lexical"]:
-        matching = [i for i in alive if details[i]["lexical"] > 0]
-        relevant = bool(matching)
-        alive = matching or alive
+    bounds = {"lexical": 0.0, **(unrelated or {})}
+    if ran and set(ran) <= set(bounds):
+        related = [i for i in alive if any(value > bounds[kind] for kind, value in details[i].items())]
+        relevant = bool(related)
+        alive = related or alive
     return Ranking(
         scored=tuple(Scored(index=i, score=scores[i], steps=details[i]) for i in alive),
         ran=tuple(dict.fromkeys(ran)),

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from ..errors import WebfetchError
 from ..models import Chunk
+from ..providers import RankTraits
 from ..runtime.deadline import Deadline
 from ..runtime.emitter import Scope
 from ..runtime.host import Host
 from ..runtime.replies import check_partial_scores
 from ..stages import Ranker
-from .cascade import Ranking, run, steps_for
+from .cascade import Ranking, Step, run, steps_for
 
 
 def passage_of(chunk: Chunk) -> str:
@@ -79,4 +80,16 @@ class RankStage:
                 return None
             return scores
 
-        return run(steps, passages, score, fusion=settings.fusion, prior=prior)
+        return run(
+            steps, passages, score, fusion=settings.fusion, prior=prior, unrelated=self._unrelated(steps)
+        )
+
+    def _unrelated(self, steps: Sequence[Step]) -> dict[str, float]:
+        """Where the rankers of these steps draw the line, as far as they do."""
+        found: dict[str, float] = {}
+        for kind in (kind for step in steps for kind in step.kinds):
+            handle = self._host.ranker(kind)
+            traits = handle.entry.provider.traits if handle else None
+            if isinstance(traits, RankTraits) and traits.unrelated is not None:
+                found[kind] = traits.unrelated
+        return found

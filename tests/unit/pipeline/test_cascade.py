@@ -16,7 +16,11 @@ FUSIONS = st.sampled_from(["rrf", "zscore"])
 
 
 def ranked(
-    steps: Sequence[Step], columns: Mapping[str, Sequence[float]], n: int, fusion: str = "rrf"
+    steps: Sequence[Step],
+    columns: Mapping[str, Sequence[float]],
+    n: int,
+    fusion: str = "rrf",
+    unrelated: Mapping[str, float] | None = None,
 ) -> Ranking:
     """Run over passages "0" to "n-1", with each kind's scores by passage; a missing kind is lost."""
 
@@ -24,7 +28,7 @@ def ranked(
         assert sorted(order) == list(range(len(passages)))
         return [columns[kind][int(p)] for p in passages] if kind in columns else None
 
-    return run(steps, [str(i) for i in range(n)], score, fusion=fusion)
+    return run(steps, [str(i) for i in range(n)], score, fusion=fusion, unrelated=unrelated)
 
 
 def order(ranking: Ranking) -> list[int]:
@@ -140,6 +144,19 @@ def test_words_that_nobody_shares_are_not_evidence() -> None:
     assert both.relevant is True
     some = ranked(steps_for(shortlist=3, keep=3), {"lexical": [0.0, 2.0, 0.0]}, 3)
     assert (some.relevant, order(some)) == (True, [1])
+
+
+def test_what_no_scorer_finds_related_is_not_evidence() -> None:
+    steps = steps_for(shortlist=4, keep=4)
+
+    def judged(lexical: list[float], biencoder: list[float], **more: list[float]) -> Ranking:
+        signals = {"lexical": lexical, "biencoder": biencoder, **more}
+        return ranked(steps, signals, 4, unrelated={"biencoder": 0.2})
+
+    assert judged([0.0] * 4, [0.2, 0.1, 0.0, -0.1]).relevant is False
+    assert order(judged([0.0, 1.0, 0.0, 0.0], [0.1, 0.1, 0.3, 0.0])) == [1, 2]
+    # A cross-encoder that does not say where it draws the line has the last word.
+    assert judged([0.0] * 4, [0.1] * 4, crossencoder=[1.0, 2.0, 3.0, 4.0]).relevant is True
 
 
 def test_no_passage_is_no_fault() -> None:

@@ -146,3 +146,12 @@ def test_a_ranker_that_declines_gives_its_place_to_the_next(world: Any) -> None:
 def test_nothing_to_rank_calls_nobody(world: Any) -> None:
     ranking, attempts = rank(world(rank=None, plugins=[ranker("lexical", falling)]), [])
     assert (ranking.scored, attempts) == ((), ())
+
+
+@pytest.mark.parametrize(("bound", "relevant"), [(None, True), (39.0, False), (38.0, True)])
+def test_a_ranker_says_from_where_on_a_passage_is_related(world: Any, bound: float, relevant: bool) -> None:
+    traits = RankTraits(kind="biencoder", unrelated=bound)
+    none_shared = ranker("lexical", lambda query, passages: [0.0] * len(passages))
+    near = fake_plugin("rank", ScriptedRanker(rising), "near", traits=traits)
+    ranking, _ = rank(world(rank=None, plugins=[none_shared, near]))
+    assert ranking.relevant is relevant

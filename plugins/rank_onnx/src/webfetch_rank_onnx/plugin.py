@@ -23,6 +23,10 @@ from .specs import CROSSENCODERS, MINILM, NLI
 CROSSENCODER = ModelChoice(setting="crossencoder", known=CROSSENCODERS, pick=pick_crossencoder)
 EXTRA = "'webfetch-rank-onnx[export]'"
 
+UNRELATED = 0.2
+"""Cosine. Of 943 questions of seven sets the best judged passage is nearer in 99.5 %; of 30 passages from sets
+about other things the nearest is not, in four of five (``rerank`` data)."""
+
 
 def build_biencoder(settings: RankOnnxSettings | None, context: PluginContext) -> Ranker:
     """Make the bi-encoder: about a tenth of a second, most of it for checking 23 MB of weights."""
@@ -56,7 +60,7 @@ def webfetch_rankers() -> list[Provider[Ranker]]:
             summary="all-MiniLM-L6-v2: cosine of query and passage, int8 on onnxruntime",
             settings=RankOnnxSettings,
             requires=(Model(MINILM),),
-            traits=RankTraits(kind="biencoder"),
+            traits=RankTraits(kind="biencoder", unrelated=UNRELATED),
             timeout_s=30.0,
             max_concurrency=8,
         ),
