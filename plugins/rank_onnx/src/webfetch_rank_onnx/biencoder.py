@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from functools import partial
@@ -135,7 +135,7 @@ class BiEncoder:
         for start in range(0, len(keys), WINDOW * streams.batch):
             window = keys[start : start + WINDOW * streams.batch]
             encoded = encode(self._encoder.tokenizer, [missing[key] for key in window])
-            for places in by_length([len(text.ids) for text in encoded], streams.batch):
+            for places in self._batches([len(text.ids) for text in encoded]):
                 some = [window[place] for place in places]
                 # Work ahead may have been done by somebody who could not wait for it.
                 wanted = partial(self._lacks, some) if ahead else None
@@ -147,6 +147,13 @@ class BiEncoder:
                 )
                 started.append((some, future))
         return started
+
+    def _batches(self, lengths: Sequence[int]) -> Iterable[Sequence[int]]:
+        """Places by batch: of like length where a batch is padded, else as they come."""
+        batch = self._encoder.streams.batch
+        if self._encoder.streams.bucket:
+            return by_length(lengths, batch)
+        return [range(start, min(start + batch, len(lengths))) for start in range(0, len(lengths), batch)]
 
     def _lacks(self, keys: Sequence[bytes]) -> bool:
         return len(self._vectors.remembered(keys)) < len(keys)

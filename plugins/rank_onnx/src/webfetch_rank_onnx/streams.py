@@ -1,4 +1,4 @@
-"""One onnxruntime session, several streams: threads that run small batches of texts of like length."""
+"""One model, several streams: threads that run small batches of texts, or texts by themselves."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import onnxruntime
 from attrs import frozen
 
 BUCKET = 16
-"""Lengths are padded to a multiple of this, so that buffers of few shapes are ever asked for."""
+"""Lengths of a batch are padded to a multiple of this, so that buffers of few shapes are ever asked for."""
 
 LAST_RUN_S = 10.0
 """How long closing waits for a run that is under way: longer than any batch takes."""
@@ -54,6 +54,18 @@ def session(model: bytes | str, tensors: Mapping[str, Array] | None = None) -> o
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
+class Model(Protocol):
+    """What runs: an onnxruntime session, or something with the same two methods. Thread-safe."""
+
+    def get_inputs(self) -> Sequence[Any]:
+        """Return objects with a ``name``."""
+        ...
+
+    def run(self, outputs: None, feed: dict[str, Array]) -> Sequence[Array]:
+        """Return all outputs for a batch: ``feed`` has (texts, tokens) of int64 by the inputs' names."""
+        ...
+
+
 @frozen
 class _Job:
     texts: Sequence[Encoded]
@@ -69,10 +81,18 @@ class Streams:
     one stream, one is never given to work ahead.
     """
 
-    def __init__(self, model: onnxruntime.InferenceSession, size: int, batch: int) -> None:
-        """Take an open session; ``size`` threads start when they are needed, ``batch`` texts make a run."""
+    def __init__(self, model: Model, size: int, batch: int, bucket: int = BUCKET) -> None:
+        """Take an open model; ``size`` threads start when they are needed.
+
+        Args:
+            batch: texts that a stream takes at a time.
+            bucket: they run together, padded to a multiple of this. With 0 each runs by itself: nothing
+                is padded, and no row depends on what else was in the batch. On onnxruntime a text of twenty
+                tokens and more costs as much by itself as in a batch.
+        """
         self.size = size
         self.batch = batch
+        self.bucket = bucket
         self._model = model
         self._inputs = frozenset(put.name for put in model.get_inputs())
         self._urgent: deque[_Job] = deque()
@@ -187,8 +207,13 @@ class Streams:
             job.result.set_exception(exc)
 
     def _run_batch(self, texts: Sequence[Encoded]) -> Array:
+        if self.bucket:
+            return self._run_padded(texts, self.bucket)
+        return np.concatenate([self._run_padded([text], 1) for text in texts])
+
+    def _run_padded(self, texts: Sequence[Encoded], bucket: int) -> Array:
         longest = max(len(text.ids) for text in texts)
-        width = -(-longest // BUCKET) * BUCKET
+        width = -(-longest // bucket) * bucket
         feed = {name: np.zeros((len(texts), width), np.int64) for name in self._inputs}
         for row, text in enumerate(texts):
             feed["input_ids"][row, : len(text.ids)] = text.ids
