@@ -182,6 +182,19 @@ def floor(session: nox.Session) -> None:
     session.run("pytest", "tests/unit", "tests/discovery", *(f"plugins/{n}/tests" for n in PLUGINS))
 
 
+@nox.session(tags=["nightly"])
+def parity(session: nox.Session) -> None:
+    """The models beside sentence-transformers: rank_sbert, what rank_onnx makes of them, and exporting."""
+    if _shared(session):
+        session.error("this session brings torch: run it without --no-venv")
+    # First, and by this version: whatever comes later must not bring another build.
+    _install(session, "torch==2.13.0")
+    _install(session, *TEST_TOOLS, ".", "./plugins/rank_onnx[export,hub]", "./plugins/rank_sbert[torch]")
+    _environment(session)
+    folders = ("tests/parity", "plugins/rank_onnx/tests", "plugins/rank_sbert/tests")
+    session.run("pytest", *folders, *session.posargs)
+
+
 def _release(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version))
 

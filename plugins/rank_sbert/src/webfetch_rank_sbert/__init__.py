@@ -1,0 +1,1 @@
+"""Ranking by meaning through sentence-transformers: the reference that faster rankers are held to."""
