@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from array import array
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -13,12 +14,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from webfetch_rank_onnx import minilm, parity
-from webfetch_rank_onnx.encoder import PooledEncoder, load, text_tokens
+from webfetch_rank_onnx import minilm, parity, plugin
+from webfetch_rank_onnx.biencoder import BiEncoder
+from webfetch_rank_onnx.encoder import load, text_tokens
 from webfetch_rank_onnx.settings import RankOnnxSettings
 from webfetch_rank_onnx.specs import MINILM
 from webfetch_rank_onnx.tokens import encode, wordpiece
 
+from webfetch_core import Settings, Webfetch
 from webfetch_core.api import NotConfigured
 from webfetch_core.testing import model_store
 
@@ -128,22 +131,45 @@ def in_folder(folder: Path) -> dict[str, Path]:
 
 
 @pytest.fixture
-def encoder(folder: Path) -> Iterator[PooledEncoder]:
-    opened = load(in_folder(folder), RankOnnxSettings(threads=1, batch=2))
+def ranker(folder: Path) -> Iterator[BiEncoder]:
+    opened = BiEncoder(load(in_folder(folder), RankOnnxSettings(threads=1, batch=2), "toy"), None)
     yield opened
     opened.close()
 
 
-def test_an_exported_bi_encoder_gives_unit_rows(encoder: PooledEncoder) -> None:
-    rows = encoder.encode(["a", "", "b " * 900, "東京"])
-    assert encoder.dim == 3 and rows.shape == (4, 3)
-    assert np.allclose(np.linalg.norm(rows, axis=1), 1)
-    assert encoder.encode([]).shape == (0, 3)
+def test_an_exported_bi_encoder_gives_unit_rows_of_its_own_size(ranker: BiEncoder) -> None:
+    made = ranker.embed(["a", "", "b " * 900, "東京"])
+    rows = np.frombuffer(array("f", made.data), np.float32).reshape(made.rows, made.dim)
+    assert rows.shape == (4, 3) and np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-3)
+    assert ranker.embed([]).dim == 3
+    assert ranker.score("灯塔有多高", ["灯塔高四十一米。" * 9, "b"]) == pytest.approx([1, 1], abs=1e-3)
+    assert made.model_id.startswith("toy:")
+
+
+def test_vectors_of_another_graph_have_another_name(folder: Path, ranker: BiEncoder) -> None:
+    (folder / "model.onnx").write_bytes(
+        (DATA / "toy_crossencoder.onnx").read_bytes()
+    )  # one number: a vector, too
+    other = load(in_folder(folder), RankOnnxSettings(threads=1), "toy")
+    assert (other.dim, other.model_id == ranker.model_id) == (1, False)
+    other.streams.close()
+
+
+def test_a_folder_serves_as_the_bi_encoder_of_a_host(folder: Path, tmp_path: Path) -> None:
+    chosen = Settings(
+        home=str(tmp_path / "home"),
+        rank=("onnx",),
+        cache=("none",),
+        plugins={"rank_onnx": {"biencoder": str(folder)}},
+    )
+    with Webfetch(chosen, plugins=[plugin], autoload=False) as wf:
+        assert wf.host.embed(["a"]).dim == 3
+        assert "biencoder" in wf.rank("red", ["blue", "green"])[0].steps
 
 
 def test_token_states_are_no_vector() -> None:
     with pytest.raises(NotConfigured, match="no bi-encoder with its pooling inside"):
-        load(in_folder(DATA / "toy_headed"), RankOnnxSettings())
+        load(in_folder(DATA / "toy_headed"), RankOnnxSettings(), "x")
 
 
 @pytest.mark.parametrize(

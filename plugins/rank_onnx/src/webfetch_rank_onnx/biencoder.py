@@ -16,7 +16,7 @@ from .minilm import Encoder
 from .readable import Reader
 from .streams import Array, by_length
 from .tokens import encode
-from .vectors import DIM, Vectors
+from .vectors import Vectors
 
 MOST_AHEAD = 100
 """Runs of work ahead that may be queued: beyond that a machine is too slow for it to be of use."""
@@ -32,8 +32,10 @@ class BiEncoder:
         """Take an open model; with a context, vectors are kept in its shared space ``vectors``."""
         self.model_id = encoder.model_id
         self._encoder = encoder
-        self._vectors = Vectors(encoder.model_id, context)
-        self._reader = Reader(encoder.tokenizer.get_vocab())
+        self._vectors = Vectors(encoder.model_id, context, encoder.dim)
+        self._dim = encoder.dim
+        # What another model reads is not told by whole words of its vocabulary.
+        self._reader = Reader(encoder.tokenizer.get_vocab()) if encoder.one_language else None
 
     def score(self, query: str, passages: Sequence[str]) -> Sequence[float]:
         """Return the cosine of ``query`` and each passage, from -1 to 1."""
@@ -50,7 +52,7 @@ class BiEncoder:
         Raises:
             NotConfigured: query or passages are in a language that the model does not read.
         """
-        if objection := self._reader.objection(query, passages):
+        if objection := self._objection(query, passages):
             raise NotConfigured(f"{self.model_id} has no opinion: {objection}")
         until = time.monotonic() + seconds
         values = self._cosines(query, passages, [passages[place] for place in order], until)
@@ -59,9 +61,16 @@ class BiEncoder:
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """Return one unit vector per text."""
         rows = self._rows(texts, texts, None)
-        data = unit(np.stack([rows[self._vectors.key(text)] for text in texts])) if texts else _NOTHING
+        data = (
+            unit(np.stack([rows[self._vectors.key(text)] for text in texts]))
+            if texts
+            else np.zeros((0, self._dim), np.float32)
+        )
         return Embeddings(
-            data=data.astype("<f4", copy=False).tobytes(), rows=len(texts), dim=DIM, model_id=self.model_id
+            data=data.astype("<f4", copy=False).tobytes(),
+            rows=len(texts),
+            dim=self._dim,
+            model_id=self.model_id,
         )
 
     def prepare(self, passages: Sequence[str]) -> None:
@@ -70,7 +79,7 @@ class BiEncoder:
         They are embedded while nobody waits for anything else; where too much is queued already, and where
         the model does not read their language, these are left out.
         """
-        if self._reader.objection("", passages):
+        if self._objection("", passages):
             return
         room = MOST_AHEAD - self._encoder.streams.waiting_ahead
         keyed = {self._vectors.key(text): text for text in passages}
@@ -87,6 +96,9 @@ class BiEncoder:
     def close(self) -> None:
         self._encoder.streams.close()
 
+    def _objection(self, query: str, passages: Sequence[str]) -> str:
+        return self._reader.objection(query, passages) if self._reader else ""
+
     # ---- rows ---------------------------------------------------------------------------------------
 
     def _cosines(
@@ -99,7 +111,7 @@ class BiEncoder:
         asked = rows.get(self._vectors.key(query))
         if asked is None:
             return np.full(len(passages), np.nan, np.float32)
-        nothing = np.full(DIM, np.nan, np.float16)
+        nothing = np.full(self._dim, np.nan, np.float16)
         found = np.stack([rows.get(self._vectors.key(text), nothing) for text in passages])
         cosines: Array = unit(found) @ unit(asked[None])[0]
         return cosines
@@ -169,6 +181,3 @@ def unit(rows: Array) -> Array:
     norms = np.linalg.norm(wide, axis=1, keepdims=True)
     result: Array = wide / np.where(norms > 0, norms, 1)
     return result
-
-
-_NOTHING = np.zeros((0, DIM), np.float32)

@@ -2,46 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from webfetch_core.api import NotConfigured
 
 from .cores import usable_cores
 from .crossencoder import INPUTS, max_tokens
+from .minilm import Encoder
 from .picking import find_graph
 from .settings import RankOnnxSettings
-from .streams import BUCKET, Array, Streams, session
-from .tokens import encode
+from .streams import BUCKET, Streams, session
 
 
-class PooledEncoder:
-    """Unit vectors of texts. Thread-safe."""
-
-    def __init__(self, tokenizer: Any, streams: Streams, dim: int) -> None:
-        self.tokenizer = tokenizer
-        self.streams = streams
-        self.dim = dim
-
-    def encode(self, texts: Sequence[str]) -> Array:
-        """Return a row of length one for each text, float32."""
-        if not texts:
-            return np.zeros((0, self.dim), np.float32)
-        rows = self.streams.run(encode(self.tokenizer, texts))
-        norms = np.linalg.norm(rows, axis=1, keepdims=True)
-        result: Array = rows / np.where(norms > 0, norms, 1)
-        return result
-
-    def close(self) -> None:
-        self.streams.close()
-
-
-def load(paths: Mapping[str, Path], settings: RankOnnxSettings) -> PooledEncoder:
-    """Open an exported bi-encoder.
+def load(paths: Mapping[str, Path], settings: RankOnnxSettings, name: str) -> Encoder:
+    """Open an exported bi-encoder; ``name`` and the graph's content make the name of its vectors.
 
     Raises:
         NotConfigured: the graph is none that gives one vector a text.
@@ -63,8 +40,13 @@ def load(paths: Mapping[str, Path], settings: RankOnnxSettings) -> PooledEncoder
         )
     tokenizer.no_padding()
     tokenizer.enable_truncation(text_tokens(paths))
-    return PooledEncoder(
-        tokenizer, Streams(model, settings.threads or usable_cores(), settings.batch), shape[1]
+    content = hashlib.sha256(paths[graph].read_bytes()).hexdigest()
+    return Encoder(
+        tokenizer=tokenizer,
+        streams=Streams(model, settings.threads or usable_cores(), settings.batch),
+        model_id=f"{name}:{content[:12]}",
+        dim=shape[1],
+        one_language=False,
     )
 
 

@@ -21,12 +21,14 @@ import numpy as np
 from webfetch_core.api import ExportReport, ExportRequest, NotConfigured
 
 from . import parity
+from .biencoder import unit
 from .crossencoder import load as crossencoder_of
 from .crossencoder import max_tokens
 from .encoder import load as encoder_of
 from .encoder import text_tokens
 from .settings import RankOnnxSettings
 from .streams import Array
+from .tokens import encode
 
 TRAINED = ("config.json", "modules.json")
 """What is copied beside the graph: its dimensions, and what follows it."""
@@ -202,12 +204,12 @@ class Original:
         """Run what lies in the target, as it will be run."""
         queries, passages = self._texts.queries, self._texts.passages
         if self._is_biencoder:
-            encoder = encoder_of(_files(self._target), RankOnnxSettings())
+            encoder = encoder_of(_files(self._target), RankOnnxSettings(), "exported")
             try:
-                rows = encoder.encode([*queries, *passages])
+                rows = encoder.streams.run(encode(encoder.tokenizer, [*queries, *passages]))
             finally:
-                encoder.close()
-            return parity.vector_figures(self._rows, rows, len(queries))
+                encoder.streams.close()
+            return parity.vector_figures(self._rows, unit(rows), len(queries))
         ranker = crossencoder_of(_files(self._target), RankOnnxSettings())
         try:
             scores = np.array([ranker.score(query, passages) for query in queries], np.float32)

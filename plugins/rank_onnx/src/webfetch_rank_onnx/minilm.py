@@ -42,6 +42,8 @@ class Encoder:
     Attributes:
         choice: the library and the precision in use; None where that is not known.
         passed_over: what would have been preferred and could not be used, with the reasons.
+        dim: numbers in a vector.
+        one_language: it reads the language of its vocabulary alone, and text in others is declined.
     """
 
     tokenizer: Any
@@ -49,6 +51,8 @@ class Encoder:
     model_id: str
     choice: Choice | None = None
     passed_over: tuple[str, ...] = ()
+    dim: int = 384
+    one_language: bool = True
 
 
 def load(paths: Mapping[str, Path], settings: RankOnnxSettings) -> Encoder:

@@ -20,6 +20,15 @@ def pick_crossencoder(names: Sequence[str]) -> list[str]:
     return [*pick_graph(names), *(name for name in names if name == "modules.json" or _MODULE.match(name))]
 
 
+def pick_biencoder(names: Sequence[str]) -> list[str]:
+    """The graph, its tokenizer, and how long a text it was trained for.
+
+    Raises:
+        ValueError: there is no graph, or no tokenizer; with what to do.
+    """
+    return [*pick_graph(names), *(name for name in names if name == "sentence_bert_config.json")]
+
+
 def pick_graph(names: Sequence[str]) -> list[str]:
     """The graph with its external data, ``tokenizer.json``, and ``config.json`` where there is one.
 

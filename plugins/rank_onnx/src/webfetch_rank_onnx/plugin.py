@@ -16,10 +16,11 @@ from webfetch_core.api import (
     hookimpl,
 )
 
-from .picking import pick_crossencoder, pick_trained
+from .picking import pick_biencoder, pick_crossencoder, pick_trained
 from .settings import RankOnnxSettings
 from .specs import CROSSENCODERS, MINILM, NLI
 
+BIENCODER = ModelChoice(setting="biencoder", known=(MINILM,), pick=pick_biencoder)
 CROSSENCODER = ModelChoice(setting="crossencoder", known=CROSSENCODERS, pick=pick_crossencoder)
 EXTRA = "'webfetch-rank-onnx[export]'"
 
@@ -31,10 +32,13 @@ about other things the nearest is not, in four of five (``rerank`` data)."""
 def build_biencoder(settings: RankOnnxSettings | None, context: PluginContext) -> Ranker:
     """Make the bi-encoder: about a tenth of a second, most of it for checking 23 MB of weights."""
     from .biencoder import BiEncoder
+    from .encoder import load as load_other
     from .minilm import load
 
-    chosen = settings or RankOnnxSettings()
-    return BiEncoder(load(context.models.files(MINILM), chosen), context if chosen.cache_vectors else None)
+    chosen, spec = settings or RankOnnxSettings(), BIENCODER.spec(settings)
+    paths = context.models.files(spec)
+    encoder = load(paths, chosen) if spec is MINILM else load_other(paths, chosen, spec.name)
+    return BiEncoder(encoder, context if chosen.cache_vectors else None)
 
 
 def build_crossencoder(settings: RankOnnxSettings | None, context: PluginContext) -> Ranker:
@@ -57,9 +61,9 @@ def webfetch_rankers() -> list[Provider[Ranker]]:
         Provider(
             name="onnx",
             build=build_biencoder,
-            summary="all-MiniLM-L6-v2: cosine of query and passage, int8 on onnxruntime",
+            summary="all-MiniLM-L6-v2, or another: cosine of query and passage, on onnxruntime or OpenVINO",
             settings=RankOnnxSettings,
-            requires=(Model(MINILM),),
+            requires=(BIENCODER,),
             traits=RankTraits(kind="biencoder", unrelated=UNRELATED),
             timeout_s=30.0,
             max_concurrency=8,

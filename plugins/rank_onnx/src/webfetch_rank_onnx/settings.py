@@ -18,8 +18,8 @@ class RankOnnxSettings:
         precision: the numbers that it computes with: ``int8`` and ``fp32`` (onnxruntime), ``fp32`` and
             ``bf16`` (OpenVINO), or ``auto``, the fastest that keeps the ranking.
         cache_vectors: keep the vectors of passages in the cache, by model and content.
-        crossencoder: a name of ``webfetch models list``, the whole path of a folder, or ORG/NAME@COMMIT of
-            the hub.
+        biencoder, crossencoder: a name of ``webfetch models list``, the whole path of a folder, or
+            ORG/NAME@COMMIT of the hub. ``backend`` and ``precision`` are those of the shipped bi-encoder.
     """
 
     threads: int = field(default=0, validator=[ge(0), le(64)])
@@ -27,4 +27,5 @@ class RankOnnxSettings:
     backend: str = field(default="auto", validator=in_(("auto", "onnxruntime", "openvino")))
     precision: str = field(default="auto", validator=in_(("auto", "int8", "fp32", "bf16")))
     cache_vectors: bool = True
+    biencoder: str = "all-minilm-l6-v2"
     crossencoder: str = "ms-marco-minilm-l6-v2"

@@ -13,9 +13,8 @@ from webfetch_core.api import CacheSpace, NotConfigured, PluginContext, Webfetch
 
 from .streams import Array
 
-DIM = 384
 MEMORY_ROWS = 20_000
-"""Vectors kept in this process, as float16: 15 MB."""
+"""Vectors kept in this process, as float16: 15 MB of 384 dimensions."""
 
 
 class Vectors:
@@ -24,8 +23,9 @@ class Vectors:
     Rows are float16: half the space, and a cosine that differs by less than 1e-3.
     """
 
-    def __init__(self, model_id: str, context: PluginContext | None) -> None:
+    def __init__(self, model_id: str, context: PluginContext | None, dim: int) -> None:
         """Take the model's name, which is part of every key; without a context there is memory alone."""
+        self._dim = dim
         self._model_id = model_id.encode()
         self._context = context
         self._rows: OrderedDict[bytes, Array] = OrderedDict()
@@ -49,7 +49,7 @@ class Vectors:
         except WebfetchError:  # a store in trouble is a store without rows; the core tells of it
             self._space, rows = None, {}
         stored: dict[bytes, Array] = {
-            key: np.frombuffer(value, "<f2") for key, value in rows.items() if len(value) == 2 * DIM
+            key: np.frombuffer(value, "<f2") for key, value in rows.items() if len(value) == 2 * self._dim
         }
         self._remember(stored)
         return found | stored
