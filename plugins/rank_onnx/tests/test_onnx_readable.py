@@ -5,14 +5,23 @@ from __future__ import annotations
 import random
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
+from webfetch_rank_onnx import minilm
+from webfetch_rank_onnx.biencoder import BiEncoder
 from webfetch_rank_onnx.readable import ENOUGH_LETTERS, SAMPLE, Reader
+from webfetch_rank_onnx.settings import RankOnnxSettings
+from webfetch_rank_onnx.specs import MINILM
+from webfetch_rank_onnx.streams import Streams
 
 from webfetch_core import Settings, Webfetch
 from webfetch_core.pipeline.ranking import RankStage
+from webfetch_core.runtime.models import ModelStore
+from webfetch_core.settings import RankingSettings
 
 QUERY = "when was the lighthouse built"
 ENGLISH = [
@@ -112,7 +121,13 @@ def test_a_long_list_is_sampled_from_end_to_end(reader: Reader) -> None:
 
 
 def test_the_cascade_goes_on_without_it_and_tells_why(tmp_path: Path) -> None:
-    settings = Settings(home=str(tmp_path), rank=("bm25", "onnx"), cache=("none",))
+    settings = Settings(
+        home=str(tmp_path),
+        rank=("bm25", "onnx"),
+        cache=("none",),
+        deadline_s=60.0,
+        ranking=RankingSettings(patience_s=60.0),
+    )
     german = [
         OTHERS["de"],
         "Die letzte Fähre fährt um sechs Uhr abends zurück zum Festland.",
@@ -121,7 +136,7 @@ def test_the_cascade_goes_on_without_it_and_tells_why(tmp_path: Path) -> None:
     with Webfetch(settings, environ={}) as wf:
         scope = wf.host.scope("german")
         ranking = RankStage(wf.host).rank(
-            "Wann fährt die letzte Fähre zurück?", german, scope=scope, deadline=wf.host.deadline(5.0)
+            "Wann fährt die letzte Fähre zurück?", german, scope=scope, deadline=wf.host.deadline(60.0)
         )
         assert (ranking.ran, ranking.lost) == (("lexical",), ("biencoder", "crossencoder"))
         assert ranking.scored[0].index == 1
@@ -131,3 +146,24 @@ def test_the_cascade_goes_on_without_it_and_tells_why(tmp_path: Path) -> None:
         english = wf.rank("when does the last boat leave", ENGLISH)
         assert english[0].index == 2
         assert "biencoder" in english[0].steps
+
+
+def test_nothing_is_done_ahead_for_what_is_not_read(tmp_path: Path) -> None:
+    encoder = minilm.load(ModelStore({}, tmp_path).files(MINILM), RankOnnxSettings(threads=1))
+    started: list[int] = []
+
+    class Watching(Streams):
+        def submit(self, texts: Any, **options: Any) -> Any:
+            started.append(len(texts))
+            return super().submit(texts, **options)
+
+    encoder.streams.close()
+    streams = Watching(encoder.streams._model, 1, 8)
+    ranker = BiEncoder(evolve(encoder, streams=streams), None)
+    try:
+        ranker.prepare([OTHERS["de"], OTHERS["fr"]])
+        assert started == []
+        ranker.prepare(ENGLISH)
+        assert sum(started) == len(ENGLISH)
+    finally:
+        ranker.close()
