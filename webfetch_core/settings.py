@@ -72,8 +72,8 @@ class RankingSettings:
     fusion: str = field(default="zscore", validator=in_(("rrf", "zscore")))
     lexical_weight: float = field(default=0.5, validator=[ge(0), le(10)])
     per_source: int = field(default=4, validator=ge(1))
-    context: int = field(default=1, validator=ge(0))
-    excerpt_chars: int = field(default=1_600, validator=ge(100))
+    context: int = field(default=2, validator=ge(0))
+    excerpt_chars: int = field(default=2_000, validator=ge(100))
     near_duplicate: float = field(default=0.85, validator=[gt(0), le(1)])
     patience_s: float = field(default=0.8, validator=gt(0))
 
