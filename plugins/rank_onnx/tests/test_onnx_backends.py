@@ -16,13 +16,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
-from webfetch_rank_onnx import backends, minilm, parity, weights
+from webfetch_rank_onnx import backends, minilm, parity, plugin, weights
 from webfetch_rank_onnx.backends import Choice, Machine, choices, cpu_flags, this_machine
 from webfetch_rank_onnx.settings import RankOnnxSettings
 from webfetch_rank_onnx.specs import MINILM
 from webfetch_rank_onnx.streams import Encoded, Streams
 from webfetch_rank_onnx.tokens import encode
 
+from webfetch_core import Settings, Webfetch
 from webfetch_core.api import NotConfigured
 from webfetch_core.testing import model_store
 
@@ -259,3 +260,42 @@ def test_texts_run_by_themselves_or_padded(lengths: list[Encoded], bucket: int, 
     assert streams.run(lengths)[:, 0].tolist() == [3, 17, 5]
     assert model.shapes == shapes
     streams.close()
+
+
+# ---- what is told -----------------------------------------------------------------------------------------
+
+
+def test_the_doctor_tells_what_the_bi_encoder_runs_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plugin, "_in_use", [])
+    chosen = {"rank_onnx": {"precision": "fp32", "threads": 1}}
+    host = Settings(home=str(tmp_path), rank=("onnx",), cache=("none",), plugins=chosen)
+    with Webfetch(host, plugins=[plugin], autoload=False) as wf:
+        rows = {row.name: row.problem for row in wf.doctor()}
+    assert rows["bi-encoder runs on onnxruntime fp32"] == ""
+    plugin._in_use[1] = "onnxruntime int8: no"
+    (check,) = plugin.webfetch_health_checks()
+    assert check.check() == "could not be used: onnxruntime int8: no"
+
+
+def test_nothing_is_told_before_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plugin, "_in_use", [])
+    assert plugin.webfetch_health_checks() == []
+
+
+def test_a_backend_that_is_not_there_is_the_providers_own_trouble(tmp_path: Path) -> None:
+    if HAS_OPENVINO:
+        pytest.skip("OpenVINO is installed")
+    chosen = {"rank_onnx": {"backend": "openvino"}}
+    host = Settings(home=str(tmp_path), rank=("onnx",), cache=("none",), plugins=chosen)
+    with Webfetch(host, plugins=[plugin], autoload=False) as wf:
+        (told,) = [row.problem for row in wf.doctor() if row.name == "rank onnx"]
+    assert "asks for OpenVINO, which is not installed" in told and "[openvino]" in told
+
+
+def test_a_name_that_is_none_is_refused() -> None:
+    with pytest.raises(ValueError, match="backend"):
+        RankOnnxSettings(backend="tensorrt")
+    with pytest.raises(ValueError, match="precision"):
+        RankOnnxSettings(precision="int4")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from webfetch_core.api import (
     ExportReport,
     ExportRequest,
+    HealthCheck,
     Model,
     ModelChoice,
     ModelExporter,
@@ -25,8 +26,8 @@ CROSSENCODER = ModelChoice(setting="crossencoder", known=CROSSENCODERS, pick=pic
 EXTRA = "'webfetch-rank-onnx[export]'"
 
 UNRELATED = 0.2
-"""Cosine. Of 943 questions of seven sets the best judged passage is nearer in 99.5 %; of 30 passages from sets
-about other things the nearest is not, in four of five (``rerank`` data)."""
+"""Cosine. Of 943 questions of seven sets the best judged passage is nearer in 99.5 %; of 30 passages from
+sets about other things the nearest is not, in four of five (``rerank`` data)."""
 
 
 def build_biencoder(settings: RankOnnxSettings | None, context: PluginContext) -> Ranker:
@@ -38,7 +39,13 @@ def build_biencoder(settings: RankOnnxSettings | None, context: PluginContext) -
     chosen, spec = settings or RankOnnxSettings(), BIENCODER.spec(settings)
     paths = context.models.files(spec)
     encoder = load(paths, chosen) if spec is MINILM else load_other(paths, chosen, spec.name)
+    _in_use[:] = [f"bi-encoder runs on {encoder.choice or 'onnxruntime'}", "; ".join(encoder.passed_over)]
+    context.log.info("biencoder.opened", model=encoder.model_id, runs_on=_in_use[0], passed_over=_in_use[1])
     return BiEncoder(encoder, context if chosen.cache_vectors else None)
+
+
+_in_use: list[str] = []
+"""Of the bi-encoder that was opened last in this process: what it runs on, and what could not be used."""
 
 
 def build_crossencoder(settings: RankOnnxSettings | None, context: PluginContext) -> Ranker:
@@ -80,6 +87,15 @@ def webfetch_rankers() -> list[Provider[Ranker]]:
             max_concurrency=8,
         ),
     ]
+
+
+@hookimpl
+def webfetch_health_checks() -> list[HealthCheck]:
+    """What the bi-encoder runs on; a problem where something better should have worked and did not."""
+    if not _in_use:
+        return []
+    name, passed_over = _in_use
+    return [HealthCheck(name=name, check=lambda: passed_over and f"could not be used: {passed_over}")]
 
 
 @hookimpl
