@@ -86,7 +86,7 @@ class BudgetSettings:
     full: int = field(default=16_000, validator=ge(200))
     extraction: int = field(default=6_000, validator=ge(200))
     fetch: int = field(default=24_000, validator=ge(200))
-    compressed: int = field(default=1_100, validator=ge(100))
+    compressed: int = field(default=980, validator=ge(100))
 
 
 @frozen(kw_only=True)
