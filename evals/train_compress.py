@@ -1,4 +1,4 @@
-"""Train the linear scorer of compress_sentences and write its ``model.json``.
+"""Train the linear scorers of compress_sentences and write its ``model.json``.
 
 Three kinds of results are learned from, each result once, all with the same weight:
 
@@ -12,275 +12,113 @@ Three kinds of results are learned from, each result once, all with the same wei
   holds it is told from the words of the question (see ``asked_row``), and where it cannot be told the
   question is left out.
 
-The loss is that of a softmax over the units of one result (any positive will do), so only the order
-within a result is learned. The idf table is counted over the chunks of the short results. Needs numpy
-and webfetch-rank-bm25; takes about a minute and a half. The same data gives the same file.
+Two sets of weights come of it: one for words alone, and one for words and the cosines of a bi-encoder
+(learned over the units that words rank first, which are those that are embedded). The loss is that of a
+softmax over the units of one result (any positive will do), so only the order within a result is learned.
+The idf table is counted over the chunks of the short results.
 
-    python evals/train_compress.py [--dry-run]
+    python evals/train_compress.py [--dry-run] [--validate]
+
+``--validate`` writes nothing: it trains on four fifths of the topics and tells what is kept of the last
+fifth, five times over, for budgets and floors. What was chosen (features, floors, budget) was chosen there
+and not on the development results.
+
+Needs numpy, webfetch-rank-bm25 and webfetch-rank-onnx with its weights; most of the time goes into
+embedding 67,000 texts (minutes). The same data gives the same file, on one kind of processor at least:
+vectors of another differ in the last digits.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import math
-import re
 import sys
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from attrs import evolve, frozen
-from common import DATA, answered, normal, rows
+from compress_data import (
+    RESULTS,
+    SECTIONS,
+    TABLES,
+    Example,
+    long_results,
+    short_results,
+    table_pages,
+    table_results,
+)
+from compression import biencoder, kept, rendered
 from webfetch_compress_sentences import model as model_module
+from webfetch_compress_sentences.closeness import WITH_MEANING, with_cosines
+from webfetch_compress_sentences.compressor import SentenceCompressor
 from webfetch_compress_sentences.features import FEATURES, features
 from webfetch_compress_sentences.layout import Placed, lay_out
+from webfetch_compress_sentences.meaning import MOST, told
+from webfetch_compress_sentences.model import Model
 from webfetch_compress_sentences.question import read_question
 from webfetch_compress_sentences.words import terms
-from webfetch_rank_bm25.ranker import Bm25Ranker
-from webfetch_rank_bm25.settings import Bm25Settings
 
-from webfetch_core.api import Chunk, Document
-from webfetch_core.pipeline.chunking import chunk
-from webfetch_core.pipeline.selection import select
+from webfetch_core.api import Embeddings
 
-RESULTS = DATA / "qa_results" / "train.jsonl.xz"
-TABLES = DATA.parent / "train" / "wtq_question_table.jsonl.xz"
-SECTIONS = DATA.parent / "train" / "wiki_heading_section_pairs.jsonl.xz"
 TARGET = Path(model_module.__file__).with_name("model.json")
 COMMON_TERMS = 1_500
 SET_BY_HAND = {"navigation": -1.0, "heading": -0.5, "item": 0.0, "code": 0.0}
 """Weights of what encyclopaedia pages hold too rarely to learn from."""
-QUESTIONS_PER_TABLE = 2
-RANKED = 30
+FLOOR = 7.0
+FLOOR_WITH_MEANING = 8.0
+"""How far below the best a unit is filling and not evidence, in the scale of the scores: see --validate."""
+FOLDS = 5
 
 
 @frozen(kw_only=True)
-class Example:
-    """A query, the excerpts of its result, and what marks the units that answer it: one of the answers, or
-    being that row of that source."""
+class Prepared:
+    """An example as the scorers see it.
 
-    query: str
-    chunks: Sequence[Chunk]
-    answers: Sequence[str] = ()
-    row: tuple[str, str] | None = None
-
-    def labels(self, placed: Sequence[Placed]) -> list[float]:
-        if self.row is None:
-            return [float(answered(p.unit.text, self.answers)) for p in placed]
-        return [float((p.source, p.unit.text) == self.row) for p in placed]
-
-
-def excerpts(ranked: Sequence[int], chunks: Sequence[Chunk], texts: dict[str, str]) -> Sequence[Chunk]:
-    """Select as a search does."""
-    return select(
-        ranked, chunks, texts, keep=5, per_source=4, near_duplicate=0.85, context=1, max_chars=1_600
-    )
-
-
-# ---- prose ---------------------------------------------------------------------------------------
-
-
-def short_results() -> list[Example]:
-    return [
-        Example(
-            query=row["query"],
-            chunks=[Chunk(text=c["text"], url=c["url"], title=c["title"]) for c in row["chunks"]],
-            answers=row["answers"],
-        )
-        for row in rows(RESULTS)
-    ]
-
-
-def long_results(short: Sequence[Example]) -> Iterator[Example]:
-    """Yield the short results with each chunk in its surroundings."""
-    parts: dict[str, dict[str, Chunk]] = defaultdict(dict)
-    for example in short:
-        for c in example.chunks:
-            parts[c.url][c.text] = c
-    texts: dict[str, str] = {}
-    placed: dict[str, list[Chunk]] = {}
-    for url, found in parts.items():
-        texts[url], starts = joined(list(found))
-        order = sorted(found, key=lambda text: (starts[text], len(text)))
-        placed[url] = [evolve(found[t], start=starts[t], end=starts[t] + len(t)) for t in order]
-    for example in short:
-        chunks = [c for url in dict.fromkeys(c.url for c in example.chunks) for c in placed[url]]
-        place = {(c.url, c.text): i for i, c in enumerate(chunks)}
-        ranked = [place[c.url, c.text] for c in example.chunks]
-        yield evolve(example, chunks=excerpts(ranked, chunks, texts))
-
-
-def joined(parts: Sequence[str], least: int = 15, most: int = 80) -> tuple[str, dict[str, int]]:
-    """Put the chunks of one source together where one repeats the end of another, the rest as paragraphs.
-
-    Returns the page and where each chunk starts in it.
+    Attributes:
+        fold: the same for all examples of one topic.
+        x, y: features and labels, one line a unit.
+        texts: what is embedded of each unit.
     """
-    heads = {part[:least]: part for part in reversed(parts)}
-    after: dict[str, tuple[str, int]] = {}
-    taken: set[str] = set()
-    for part in parts:
-        for start in range(max(1, len(part) - most), len(part) - least + 1):
-            other = heads.get(part[start : start + least])
-            if other and other != part and other not in taken and other.startswith(part[start:]):
-                after[part] = other, len(part) - start
-                taken.add(other)
-                break
-    page = ""
-    starts: dict[str, int] = {}
-    for part in [*(p for p in parts if p not in taken), *parts]:  # the second round is for circles
-        here, shared = part, 0
-        if here not in starts and page:
-            page += "\n\n"
-        while here and here not in starts:
-            starts[here] = len(page) - shared
-            page += here[shared:]
-            here, shared = after.get(here, ("", 0))
-    return page, starts
+
+    example: Example
+    fold: int
+    x: np.ndarray
+    y: np.ndarray
+    texts: Sequence[str]
+    placed: Sequence[Placed]
 
 
-# ---- tables --------------------------------------------------------------------------------------
-
-_MOST = re.compile(r"\b(?:most|highest|largest|greatest|longest|tallest|biggest|maximum|best)\b")
-_LEAST = re.compile(r"\b(?:least|lowest|smallest|shortest|fewest|minimum)\b")
-_FIRST = re.compile(r"\b(?:first|earliest)\b(?! (?:place|round|name|half|position))")
-_LAST = re.compile(r"\b(?:last|latest|final)\b(?! (?:place|round|name|half|position))")
-_AFTER = re.compile(r"\bnext\b|\b(?:right|immediately|directly|comes|came|listed) after\b|\bbelow\b")
-_BEFORE = re.compile(r"\bprevious\b|\b(?:right|immediately|directly|comes|came|listed) before\b|\babove\b")
-_MANY_ROWS = re.compile(
-    r"\bhow many (?!points|people|years|goals|votes|seats|deaths|episodes|games|medals|miles|meters|wins)"
-    r"|\bnumber of\b|\btotal\b|\bdifference\b|\bmore than\b|\bless than\b|\bor\b|\baverage\b|\bconsecutive\b"
-    r"|\bhow long\b|\bsame\b|\bother than\b|\bbesides\b|\bnot\b"
-)
-_NUMBER = re.compile(r"[^\w]*(-?\d[\d,]*(?:\.\d+)?)")
+Embed = Callable[[Sequence[str]], Embeddings]
 
 
-def asked_row(question: str, head: Sequence[str], body: Sequence[Sequence[str]]) -> int | None:
-    """The one row that holds the answer: it names what the question names, stands next to it, is the
-    first or last, or has the extreme number of the column that the question names. None: cannot be told."""
-    asked = f" {normal(question)} "
-    if _MANY_ROWS.search(asked):
-        return None
-    plain = [sorted({normal(cell) for cell in row}) for row in body]
-    seen = Counter(cell for row in plain for cell in row)
-    scores = [
-        sum(
-            len(cell.split()) + len(cell) / 20
-            for cell in row
-            if len(cell) > 2 and f" {cell} " in asked and seen[cell] <= max(1, len(body) // 2)
-        )
-        for row in plain
-    ]
-    top = max(scores, default=0)
-    named = [i for i, score in enumerate(scores) if score == top > 0]
-    if step := 1 if _AFTER.search(asked) else -1 if _BEFORE.search(asked) else 0:
-        return named[0] + step if len(named) == 1 and 0 <= named[0] + step < len(body) else None
-    if len(named) == 1:
-        return named[0]
-    wanted = [pattern for pattern in (_FIRST, _LAST, _MOST, _LEAST) if pattern.search(asked)]
-    pool = named or [i for i, row in enumerate(plain) if not any("total" in cell.split() for cell in row)]
-    if len(wanted) != 1 or not pool:
-        return None
-    if wanted[0] in (_FIRST, _LAST):
-        return pool[0 if wanted[0] is _FIRST else -1]
-    words = set(terms(question))
-    columns = [[_NUMBER.match(body[i][k]) for i in pool] for k, n in enumerate(head) if words & set(terms(n))]
-    columns = [column for column in columns if all(column)]
-    if len(columns) != 1:
-        return None
-    values = [float(number.group(1).replace(",", "")) for number in columns[0] if number]
-    extreme = (max if wanted[0] is _MOST else min)(values)
-    return pool[values.index(extreme)] if values.count(extreme) == 1 else None
+class Remembered:
+    """Embeds each text once; the rest comes from memory."""
 
+    def __init__(self, embed: Embed, batch: int = 512) -> None:
+        self._embed = embed
+        self._batch = batch
+        self._rows: dict[str, np.ndarray] = {}
 
-@frozen(kw_only=True)
-class Page:
-    document: Document
-    chunks: Sequence[Chunk]
-    head: Sequence[str]
-    body: Sequence[Sequence[str]]
-    questions: Sequence[str]
+    def learn(self, texts: Sequence[str]) -> None:
+        new = sorted(set(texts) - set(self._rows), key=lambda text: (len(text), text))
+        for start in range(0, len(new), self._batch):
+            some = new[start : start + self._batch]
+            vectors = self._embed(some)
+            rows = np.frombuffer(vectors.data, "<f4").reshape(vectors.rows, vectors.dim)
+            self._rows.update(zip(some, rows.astype(np.float16), strict=True))
+            if start % (40 * self._batch) == 0:
+                print(f"  embedded {start} of {len(new)}", file=sys.stderr, flush=True)
 
-    def about(self) -> set[str]:
-        return set(terms(" ".join([self.document.title, *self.head])))
-
-
-def table_pages() -> list[Page]:
-    """The articles: a title, sections, and the table after the first, second or third of them."""
-    tables = list(rows(TABLES))
-    sections: dict[str, list[str]] = defaultdict(list)
-    titles = sorted({table["title"] for table in tables}, key=lambda title: (-len(title), title))
-    for section in rows(SECTIONS):
-        title = next((t for t in titles if section["q"].startswith(t)), "")
-        heading = section["q"][len(title) :].strip()
-        sections[title].append(f"## {heading}\n\n{section['p']}" if heading else section["p"])
-    pages = []
-    for number, table in enumerate(tables):
-        head, *body = ([cell.strip() for cell in line.split(" | ")] for line in table["table"].split("\n"))
-        body = [(row + [""] * len(head))[: len(head)] for row in body]
-        heading = ("", "## Overview\n\n", "## List\n\n")[number % 3]
-        lines = [markdown_row(row) for row in (head, ["---"] * len(head), *body)]
-        around = sections[table["title"]]
-        before = 1 + number % 3
-        parts = [f"# {table['title']}", *around[:before], heading + "\n".join(lines), *around[before:]]
-        document = Document(
-            url=f"https://page.example/{number}", title=table["title"], text="\n\n".join(parts)
-        )
-        pages.append(
-            Page(
-                document=document,
-                chunks=chunk(document),
-                head=head,
-                body=body,
-                questions=table["questions"],
-            )
-        )
-    return pages
-
-
-def markdown_row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
-def table_results(pages: Sequence[Page]) -> Iterator[Example]:
-    """Yield up to two results a table; its page stands first, second or third of five."""
-    about = [page.about() for page in pages]
-    where: dict[str, list[int]] = defaultdict(list)
-    for number, words in enumerate(about):
-        for word in sorted(words):
-            where[word].append(number)
-    ranker = Bm25Ranker(Bm25Settings())
-    for number, page in enumerate(pages):
-        near: dict[int, float] = defaultdict(float)
-        for word in sorted(about[number]):
-            for other in where[word]:
-                near[other] += math.log(len(pages) / len(where[word]))
-        near.pop(number, None)
-        others = sorted(near, key=lambda other: (-near[other], other))[:4]
-        told = ((q, asked_row(q, page.head, page.body)) for q in page.questions)
-        usable = [(q, row) for q, row in told if row is not None][:QUESTIONS_PER_TABLE]
-        for given, (question, row) in enumerate(usable):
-            title = page.document.title
-            named = set(terms(title)) <= set(terms(question))  # if not: it was asked with the table in view
-            query = question if named else f"{question.rstrip('?. ')} ({title})?"
-            place = (number + given) % 3
-            shown = [pages[i] for i in (*others[:place], number, *others[place:])]
-            chunks = [c for p in shown for c in p.chunks]
-            priors = [1 / (1 + 0.1 * rank) for rank, p in enumerate(shown) for _ in p.chunks]
-            passages = [" ".join(dict.fromkeys((c.title, *c.heading_path))) + f"\n{c.text}" for c in chunks]
-            scores = [s * p for s, p in zip(ranker.score(query, passages), priors, strict=True)]
-            ranked = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:RANKED]
-            text = re.sub(r"\s{2,}|[\t\xa0]", " ", markdown_row(page.body[row]))  # as a unit is written
-            yield Example(
-                query=query,
-                chunks=excerpts(ranked, chunks, {p.document.url: p.document.text for p in shown}),
-                row=(page.document.url, text),
-            )
-
-
-# ---- the fit -------------------------------------------------------------------------------------
+    def __call__(self, texts: Sequence[str]) -> Embeddings:
+        self.learn(texts)
+        rows = np.stack([self._rows[text] for text in texts]).astype("<f4")
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        return Embeddings(data=rows.tobytes(), rows=len(texts), dim=rows.shape[1])
 
 
 def idf_table(examples: Sequence[Example]) -> tuple[dict[str, float], float]:
@@ -291,35 +129,52 @@ def idf_table(examples: Sequence[Example]) -> tuple[dict[str, float], float]:
     return {t: round(math.log(len(texts) / n), 2) for t, n in common}, round(math.log(len(texts) / 2), 2)
 
 
-def matrix(
-    examples: Sequence[Example], idf: dict[str, float], rare: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return features, labels and where each result begins, one line a unit."""
-    xs: list[list[float]] = []
-    ys: list[float] = []
-    starts: list[int] = []
-    for example in examples:
-        placed = lay_out(example.chunks)
-        labels = example.labels(placed)
-        if not any(labels) or all(labels):
-            continue
-        starts.append(len(ys))
-        xs += features(read_question(example.query), example.chunks, placed, idf, rare)
-        ys += labels
-    return np.array(xs), np.array(ys), np.array(starts)
+def prepare(example: Example, idf: dict[str, float], rare: float) -> Prepared:
+    placed = lay_out(example.chunks)
+    topic = example.topic(placed) or example.query
+    return Prepared(
+        example=example,
+        fold=int(hashlib.sha256(topic.encode()).hexdigest(), 16) % FOLDS,
+        x=np.array(features(read_question(example.query), example.chunks, placed, idf, rare)),
+        y=np.array(example.labels(placed)),
+        texts=[told(example.chunks[p.owner].title, p.unit.text) for p in placed],
+        placed=placed,
+    )
 
 
-def train(x: np.ndarray, y: np.ndarray, starts: np.ndarray, penalty: float, steps: int) -> np.ndarray:
-    """Minimise the listwise loss by Adam on the whole set; return weights of the raw features."""
+def rows_with_meaning(one: Prepared, weights: np.ndarray, embed: Embed) -> tuple[np.ndarray, np.ndarray]:
+    """Features with cosines, and labels, of the units that words rank first."""
+    scores = one.x @ weights
+    order = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:MOST]
+    vectors = embed([one.example.query, *(one.texts[i] for i in order)])
+    table = np.frombuffer(vectors.data, "<f4").reshape(vectors.rows, vectors.dim)
+    values = (table[1:] @ table[0]).tolist()
+    rows = with_cosines(one.x.tolist(), one.placed, order, values)
+    return np.array(rows), one.y[order]
+
+
+def train(
+    given: Sequence[tuple[np.ndarray, np.ndarray]], names: Sequence[str], penalty: float, steps: int
+) -> np.ndarray:
+    """Minimise the listwise loss by Adam on the whole set; return weights of the raw features.
+
+    Args:
+        given: features and labels of each result; those without both kinds of units are left out.
+    """
+    usable = [(x, y) for x, y in given if y.any() and not y.all()]
+    x = np.concatenate([x for x, _ in usable])
+    y = np.concatenate([y for _, y in usable])
+    sizes = np.array([len(y) for _, y in usable])
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     mean, scale = x.mean(0), x.std(0)
     scale[scale < 1e-9] = 1.0
     z = (x - mean) / scale
-    given = np.array([name in SET_BY_HAND for name in FEATURES])
-    by_hand = np.array([SET_BY_HAND.get(name, 0.0) for name in FEATURES])
+    by_hand = np.array([SET_BY_HAND.get(name, 0.0) for name in names])
+    fixed = np.array([name in SET_BY_HAND for name in names])
     base = x @ by_hand
-    z[:, given] = 0.0
-    n = len(starts)
-    group = np.repeat(np.arange(n), np.diff([*starts, len(y)]))
+    z[:, fixed] = 0.0
+    n = len(usable)
+    group = np.repeat(np.arange(n), sizes)
     w, m, v = np.zeros(x.shape[1]), np.zeros(x.shape[1]), np.zeros(x.shape[1])
     for step in range(1, steps + 1):
         s = base + z @ w
@@ -330,12 +185,59 @@ def train(x: np.ndarray, y: np.ndarray, starts: np.ndarray, penalty: float, step
         grad = z.T @ (p - q) / n + penalty * w
         m, v = 0.9 * m + 0.1 * grad, 0.999 * v + 0.001 * grad**2
         w -= 0.05 * (m / (1 - 0.9**step)) / (np.sqrt(v / (1 - 0.999**step)) + 1e-8)
-    return np.where(given, by_hand, w / scale)
+    return np.where(fixed, by_hand, w / scale)
+
+
+def fit(
+    some: Sequence[Prepared], embed: Embed, idf: dict[str, float], rare: float, penalty: float, steps: int
+) -> Model:
+    """Train both sets of weights."""
+    words = np.round(train([(one.x, one.y) for one in some], FEATURES, penalty, steps), 3)
+    near = [rows_with_meaning(one, words, embed) for one in some]
+    meaning = np.round(train(near, WITH_MEANING, penalty, steps), 3)
+    return Model(
+        weights=tuple(map(float, words)),
+        with_meaning=tuple(map(float, meaning)),
+        floor=FLOOR,
+        floor_with_meaning=FLOOR_WITH_MEANING,
+        idf=idf,
+        rare=rare,
+    )
+
+
+def validate(
+    prepared: Sequence[Prepared], embed: Embed, idf: dict[str, float], rare: float, args: argparse.Namespace
+) -> None:
+    """Print what is kept of topics that the model in question has not seen."""
+    found: dict[tuple[str, str, int, float], list[tuple[bool, int]]] = {}
+    for fold in range(FOLDS):
+        model = fit([p for p in prepared if p.fold != fold], embed, idf, rare, args.penalty, args.steps)
+        held = [p.example for p in prepared if p.fold == fold and p.example.answers]
+        for label, embedder, floors in (
+            ("words", None, (5.0, FLOOR, 9.0)),
+            ("words and meaning", embed, (6.0, 7.0, FLOOR_WITH_MEANING, 10.0)),
+        ):
+            for floor in sorted(set(floors)):
+                compressor = SentenceCompressor(
+                    evolve(model, floor=floor, floor_with_meaning=floor), embedder
+                )
+                for budget in map(int, args.budgets.split(",")):
+                    for example in held:
+                        text = rendered(compressor.compress(example.query, example.chunks, budget))
+                        some = found.setdefault((label, example.kind, budget, floor), [])
+                        some.append((kept(text, example.answers), len(text) // 4))
+        print(f"fold {fold + 1} of {FOLDS}", file=sys.stderr, flush=True)
+    for (label, kind, budget, floor), some in sorted(found.items()):
+        hits = sum(hit for hit, _ in some)
+        tokens = sum(size for _, size in some) / len(some)
+        print(f"{label:18} {kind:6} {budget:5} floor {floor:4} {hits:5} of {len(some)}  {tokens:6.1f} tokens")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--dry-run", action="store_true", help="print the weights, write nothing")
+    parser.add_argument("--validate", action="store_true", help="cross-validate over topics, write nothing")
+    parser.add_argument("--budgets", default="700,900,950,1000,1100", help="of --validate")
     parser.add_argument("--penalty", type=float, default=0.01)
     parser.add_argument("--steps", type=int, default=400)
     args = parser.parse_args()
@@ -343,18 +245,33 @@ def main() -> int:
         if not path.is_file():
             print(f"no training data: {path} is not there", file=sys.stderr)
             return 1
+    embed = biencoder()
+    if embed is None:
+        return 1
     short = short_results()
     idf, rare = idf_table(short)
-    x, y, starts = matrix([*short, *long_results(short), *table_results(table_pages())], idf, rare)
-    weights = train(x, y, starts, args.penalty, args.steps)
+    examples = [*short, *long_results(short), *table_results(table_pages())]
+    prepared = [prepare(example, idf, rare) for example in examples]
+    remembered = Remembered(embed)
+    remembered.learn([text for one in prepared for text in (one.example.query, *one.texts)])
+    if args.validate:
+        validate(prepared, remembered, idf, rare, args)
+        return 0
+    trained = fit(prepared, remembered, idf, rare, args.penalty, args.steps)
     model: dict[str, Any] = {
-        "weights": {name: round(float(w), 3) for name, w in zip(FEATURES, weights, strict=True)},
+        "weights": dict(zip(FEATURES, trained.weights, strict=True)),
+        "with_meaning": dict(zip(WITH_MEANING, trained.with_meaning, strict=True)),
+        "floor": trained.floor,
+        "floor_with_meaning": trained.floor_with_meaning,
         "rare": rare,
         "idf": dict(sorted(idf.items())),
     }
-    print(f"{len(starts)} results, {len(y)} units, {int(y.sum())} with the answer")
-    for name, w in sorted(model["weights"].items(), key=lambda pair: -abs(pair[1])):
-        print(f"{w:8.3f}  {name}")
+    units = sum(len(one.y) for one in prepared)
+    print(
+        f"{len(prepared)} results, {units} units, {sum(int(one.y.sum()) for one in prepared)} with the answer"
+    )
+    for name in WITH_MEANING:
+        print(f"{model['weights'].get(name, math.nan):8.3f} {model['with_meaning'][name]:8.3f}  {name}")
     if not args.dry_run:
         TARGET.write_text(
             json.dumps(model, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8"

@@ -9,21 +9,36 @@ import attrs
 
 from webfetch_core.api import Chunk
 
+from .closeness import with_cosines
 from .features import features
 from .layout import Placed, lay_out
-from .meaning import WEIGHT, WEIGHT_WITHOUT_WORDS, Embed, told, with_meaning
+from .meaning import MOST, READ_WEIGHT, Embed, ScorePairs, cosines, read, reads, standard, told
 from .model import Model, load_model
 from .question import Question, read_question
-from .selection import FLOOR, FLOOR_WITH_MEANING, choose
+from .selection import choose
+
+SPREAD_WITHOUT_WORDS = 3.0
+"""What a standard deviation of the cosines is worth where no unit has a word of the query."""
 
 
 class SentenceCompressor:
     """Keeps the units (sentences, items, rows, code blocks) that answer the query. Stateless."""
 
-    def __init__(self, model: Model | None = None, embed: Embed | None = None) -> None:
-        """Take the linear scorer, by default the one that ships, and what embeds texts, if anything does."""
+    def __init__(
+        self,
+        model: Model | None = None,
+        embed: Embed | None = None,
+        score_pairs: ScorePairs | None = None,
+    ) -> None:
+        """Take the linear scorers, by default those that ship, and what a host has besides.
+
+        Args:
+            embed: unit vectors of texts, from a bi-encoder; it may raise, hang or be slow.
+            score_pairs: scores of a query and passages, from a cross-encoder; the same holds.
+        """
         self._model = model or load_model()
         self._embed = embed
+        self._score_pairs = score_pairs
 
     def compress(self, query: str, chunks: Sequence[Chunk], budget: int) -> list[Chunk]:
         """See :class:`webfetch_core.api.Compressor`.
@@ -57,13 +72,32 @@ class SentenceCompressor:
         # Where no unit holds a word of the query: the beginnings, best chunk first.
         spoken = any(row[0] for row in rows)
         scores = self._model.scores(rows) if spoken else [-100.0 * p.place - p.rank for p in placed]
-        if self._embed is not None:
-            texts = [told(chunks[p.owner].title, p.unit.text) for p in placed]
-            weight = WEIGHT if spoken else WEIGHT_WITHOUT_WORDS
-            blended = with_meaning(question.text, texts, scores, self._embed, weight)
-            if blended is not None:
-                return blended, FLOOR_WITH_MEANING
-        return scores, FLOOR
+        floor = self._model.floor
+        if len(placed) < 2 or not question.text.strip():
+            return scores, floor
+        texts = [told(chunks[p.owner].title, p.unit.text) for p in placed]
+        if self._embed is not None and reads(texts, self._model.idf):
+            order = sorted(range(len(placed)), key=lambda i: (-scores[i], i))[:MOST]
+            known = cosines(question.text, [texts[i] for i in order], self._embed)
+            if known:
+                floor = self._model.floor_with_meaning
+                if spoken:
+                    told_of = self._model.scores_with_meaning(with_cosines(rows, placed, order, known))
+                else:  # the weights were learned beside words; here meaning is all there is
+                    told_of = [SPREAD_WITHOUT_WORDS * value for value in standard(known)]
+                scores = _known_first(scores, order, told_of)
+        if self._score_pairs is not None:
+            before, scores = scores, read(question.text, texts, scores, self._score_pairs)
+            floor *= 1.0 if scores == before else 1.0 + READ_WEIGHT  # they are spread wider by as much
+        return scores, floor
+
+
+def _known_first(scores: Sequence[float], order: Sequence[int], told_of: Sequence[float]) -> list[float]:
+    """The scores ``told_of`` the first of ``order``; the other units come after those, by ``scores``."""
+    by_unit = dict(zip(order, told_of, strict=False))
+    others = [score for i, score in enumerate(scores) if i not in by_unit]
+    shift = min(told_of) - max(others, default=0.0) - 1.0
+    return [by_unit.get(i, score + shift) for i, score in enumerate(scores)]
 
 
 def header_cost(chunk: Chunk) -> int:

@@ -40,7 +40,7 @@ _NUMBER = re.compile(
     r"|hundred|thousand|million|billion|dozen|first|second|third)\b",
     re.I,
 )
-_NAME = re.compile(r"\b[A-ZÀ-Þ][\w'’.-]+(?:\s+(?:(?:of|the|de|van|von|la|and|for)\s+)?[A-ZÀ-Þ][\w'’.-]+)*")
+NAME = re.compile(r"\b[A-ZÀ-Þ][\w'’.-]+(?:\s+(?:(?:of|the|de|van|von|la|and|for)\s+)?[A-ZÀ-Þ][\w'’.-]+)*")
 _NAVIGATION = re.compile(
     r"\b(?:log ?in|sign (?:up|in)|cookies?|subscribe|privacy policy|terms of (?:use|service)|jump to|skip to"
     r"|add to cart|follow us|menu|copyright|all rights reserved|read more|advertisement|click here|newsletter)\b|\[edit\]|https?://",
@@ -182,7 +182,7 @@ def _findings(placed: Placed, question: Question) -> _Findings:
     text = placed.unit.text
     asked = set(question.terms)
     names = set()
-    for found in _NAME.finditer(text):
+    for found in NAME.finditer(text):
         name = found.group().rstrip(".'’-")
         if found.start() == 0 and " " not in name:
             continue  # any sentence begins with a capital

@@ -35,13 +35,37 @@ _TYPES = (
 )
 _TYPES_COMPILED = tuple((name, re.compile(pattern)) for name, pattern in _TYPES)
 
+_BLANK = " \t\n\r\"'“‘.,;:!?¿-*"
+_MANY = r"(?:\d{1,3}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|several)"
+_THINGS = r"(?!(?:was|is|does|has|this|his|its|as)\b)\w+(?<![siu])s\b"
+"""A plural, as far as its ending tells."""
+_SUPERLATIVE = (
+    r"(?:largest|biggest|longest|tallest|highest|oldest|best|richest|fastest|smallest|shortest|lowest"
+    r"|youngest|worst|latest|(?:most|least) \w+)(?:[- ]\w+)?"
+)
+_UP_TO = r"(?:(?!of\b|in\b|the\b|do\b|did\b)[\w'-]+ ){{0,{}}}"
+"""Words before a plural that do not part it from what stands before them."""
+
 _LIST = re.compile(
-    r"\btop[- ]?\d+\b"
-    r"|\b(?:list|lists|names|members|examples|types|kinds|steps|ingredients|winners|all) (?:of|the|in|for)\b"
-    r"|\blist\b|\ball (?:\w+ )?\w+s\b"
-    r"|\b\d+ (?:largest|biggest|longest|tallest|highest|best|most|richest|fastest)\b"
-    r"|\b(?:largest|biggest|longest|tallest|highest|best|richest|fastest|most \w+) \w+s\b"
-    r"|\b(?:what|which|who) (?:are|were) (?:the )?(?:\w+ ){0,3}\w+s\b"
+    rf"^(?:please )?(?:list|enumerate|name (?:all|some|{_MANY}|the (?:{_MANY}|{_THINGS})))\b"
+    rf"|^(?:give|show|tell) (?:me |us )?(?:a list|lists|the names|examples|all|some|{_MANY})\b"
+    r"|^(?:a |the |full |complete )*lists? of\b"
+    rf"|\btop[- ]?{_MANY} {_UP_TO.format(4)}{_THINGS}"
+    rf"|\b{_MANY} {_SUPERLATIVE} {_UP_TO.format(2)}{_THINGS}"
+    rf"|\b(?:what|which|who) (?:are|were) (?:(?:some of |all )?the |all |some )?{_UP_TO.format(4)}{_THINGS}"
+    rf"|^(?:what|which) {_UP_TO.format(2)}{_THINGS} (?:are|were|have|do|did|can|should|belong|make)\b"
+    r"|^(?!.*\b(?:who|what|which|how|when|where|why|whose)\b)(?:all |the |all the )?"
+    rf"(?:{_SUPERLATIVE} {_UP_TO.format(2)}{_THINGS}"
+    rf"|{_UP_TO.format(3)}{_THINGS} (?:of|in|since|from|for|by|between|to)\b)"
+)
+_ONE = re.compile(
+    r"\b(?:on|of|in) (?:the|this|that|a) list\b"  # one entry of a list is asked for
+    r"|\b(?:who|which|what)\b.*\b(?:has|have|had|won|scored|with|got|holds|made) the (?:most|least|fewest)\b"
+    r"|\b(?:who|which|what)\b.*\bthe only\b"
+    r"|\b(?:in|of|from|between|among|reach|at|than|win|won) (?:the |its |a |an )?(?:top|\d+ \w+est)\b"
+    r"|\bhow (?:many|much)\b|\bwhat\W*$|\bwhom\b|\b(?:at least|give an?|name an?) (?:one|example)\b"
+    r"|\b(?:called|named|termed|known as|referred to(?: as)?)\W*$"
+    r"|\b(?:of|in|to|for|from|with|on|at|by|as|into|about)\W*$"  # what that takes is one thing
 )
 
 
@@ -59,6 +83,5 @@ def read_question(query: str) -> Question:
     """Read a query; English cues only, other languages get ``what``."""
     lower = f" {query.lower()} "
     answer = next((name for name, pattern in _TYPES_COMPILED if pattern.search(lower)), "what")
-    return Question(
-        text=query, terms=tuple(query_terms(query)), answer=answer, wants_list=bool(_LIST.search(lower))
-    )
+    plural = _LIST.search(lower.strip(_BLANK)) is not None and _ONE.search(lower) is None
+    return Question(text=query, terms=tuple(query_terms(query)), answer=answer, wants_list=plural)
