@@ -8,14 +8,13 @@ import os
 import subprocess
 import sys
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from webfetch_core import Settings, Webfetch
 from webfetch_core.cli import main as webfetch
 from webfetch_core.testing import FakeContext, model_store
 
@@ -38,18 +37,6 @@ TEXTS = parity.texts()
 LEAST_COSINE, LEAST_TOP_30, MOST_DIFFERENCE = 0.99, 0.93, 1e-3
 
 
-def host(home: Path, *rank: str) -> Webfetch:
-    return Webfetch(
-        Settings(
-            home=str(home),
-            rank=rank,
-            cache=("none",),
-            allow_plugins=("rank_onnx", "rank_sbert"),
-        ),
-        environ={},
-    )
-
-
 def ranker(home: Path, plugin: str, provider: str, **settings: Any) -> Any:
     """The provider's own object, with these settings."""
     (declared,) = [
@@ -59,8 +46,10 @@ def ranker(home: Path, plugin: str, provider: str, **settings: Any) -> Any:
     return declared.build(declared.settings(**settings), context)
 
 
-def vectors(wf: Webfetch, texts: list[str]) -> Any:
-    made = wf.host.embed(texts)
+def vectors(home: Path, plugin: str, provider: str, texts: Sequence[str]) -> Any:
+    opened = ranker(home, plugin, provider)
+    made = opened.embed(texts)
+    opened.close()
     return np.frombuffer(array("f", made.data), np.float32).reshape(made.rows, made.dim)
 
 
@@ -71,10 +60,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_vectors_and_rankings_of_the_bi_encoders_agree(home: Path) -> None:
     texts = [*TEXTS.queries, *TEXTS.passages]
-    with host(home, "sbert") as wf:
-        original = vectors(wf, texts)
-    with host(home, "onnx") as wf:
-        ours = vectors(wf, texts)
+    original = vectors(home, "rank_sbert", "sbert", texts)
+    ours = vectors(home, "rank_onnx", "onnx", texts)
     figures = parity.vector_figures(original, ours, len(TEXTS.queries))
     assert figures["cosine, mean"] >= LEAST_COSINE
     n = len(TEXTS.queries)
@@ -84,8 +71,7 @@ def test_vectors_and_rankings_of_the_bi_encoders_agree(home: Path) -> None:
 
 def test_the_recorded_vectors_are_those_of_sentence_transformers(home: Path) -> None:
     recorded = Path(__file__).parents[2] / "plugins" / "rank_onnx" / "tests" / "data" / "sbert_minilm.npy"
-    with host(home, "sbert") as wf:
-        rows = vectors(wf, [*TEXTS.queries, *TEXTS.passages])
+    rows = vectors(home, "rank_sbert", "sbert", [*TEXTS.queries, *TEXTS.passages])
     kept = np.load(recorded).astype(np.float32)
     assert np.abs(rows - kept).max() < 2e-3  # float16, and another version of the library
 
@@ -151,6 +137,7 @@ home, folder = sys.argv[1:]
 plugins = {"rank_sbert": {"crossencoder": folder}}
 chosen = Settings(home=home, rank=("sbert", "sbert_crossencoder"), cache=("none",), plugins=plugins)
 with Webfetch(chosen, environ={}) as wf:
+    wf.warm_up("rank")
     steps = wf.rank("how high is it", ["41 metres", "in 1962"])[0].steps
 print(json.dumps([sorted(steps), seen]))
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,25 @@ def test_a_model_is_opened_once_and_when_it_is_needed() -> None:
     model.close()
     with pytest.raises(RuntimeError, match="closed"):
         model.use(str.upper)
+
+
+def test_closing_does_not_wait_for_a_call_under_way() -> None:
+    running, go_on = threading.Event(), threading.Event()
+    model = Opened(lambda: "model")
+
+    def slow(opened: str) -> str:
+        running.set()
+        assert go_on.wait(20)
+        return opened
+
+    got: list[str] = []
+    thread = threading.Thread(target=lambda: got.append(model.use(slow)))
+    thread.start()
+    assert running.wait(20)
+    model.close()  # it would hang here
+    go_on.set()
+    thread.join(20)
+    assert got == ["model"] and model._model is None
 
 
 def test_a_model_that_cannot_be_opened_says_why() -> None:

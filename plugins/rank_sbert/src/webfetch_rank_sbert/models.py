@@ -28,7 +28,7 @@ class Opened:
     def __init__(self, open_model: Callable[[], Any]) -> None:
         self._open = open_model
         self._model: Any = None
-        self._closed = False
+        self._closed = threading.Event()
         self._lock = threading.Lock()
 
     def use(self, run: Callable[[Any], Any]) -> Any:
@@ -39,19 +39,25 @@ class Opened:
             RuntimeError: it was closed.
         """
         with self._lock:
-            if self._closed:
+            if self._closed.is_set():
                 raise RuntimeError("the ranker is closed")
             if self._model is None:
                 try:
                     self._model = self._open()
                 except Exception as exc:  # the libraries' errors have no common base
                     raise NotConfigured(f"the model cannot be opened: {type(exc).__name__}: {exc}") from exc
-            return run(self._model)
+            try:
+                return run(self._model)
+            finally:
+                if self._closed.is_set():  # in the meantime
+                    self._model = None
 
     def close(self) -> None:
-        with self._lock:
-            self._closed = True
+        """Let go of the model, at once or when the call under way has ended. Idempotent."""
+        self._closed.set()
+        if self._lock.acquire(blocking=False):
             self._model = None
+            self._lock.release()
 
 
 class BiEncoder:
