@@ -88,7 +88,7 @@ def measure(arm: str, table: Sequence[Wanted], top: int, compress: Compress, bud
         arm=arm,
         top=top,
         budget=budget,
-        recall=round(mean(shares), 4),
+        recall=round(mean(shares), 3),
         whole=sum(share == 1 for share in shares),
         tokens=round(mean([len(text) // 4 for text in texts]), 1),
     )

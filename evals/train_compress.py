@@ -24,7 +24,7 @@ fifth, five times over, for budgets and floors. What was chosen (features, floor
 and not on the development results.
 
 Needs numpy, webfetch-rank-bm25 and webfetch-rank-onnx with its weights; most of the time goes into
-embedding 67,000 texts (minutes). The same data gives the same file, on one kind of processor at least:
+embedding some 50,000 texts (minutes). The same data gives the same file, on one kind of processor at least:
 vectors of another differ in the last digits.
 """
 
@@ -36,7 +36,7 @@ import json
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +104,7 @@ class Remembered:
         self._batch = batch
         self._rows: dict[str, np.ndarray] = {}
 
-    def learn(self, texts: Sequence[str]) -> None:
+    def learn(self, texts: Iterable[str]) -> None:
         new = sorted(set(texts) - set(self._rows), key=lambda text: (len(text), text))
         for start in range(0, len(new), self._batch):
             some = new[start : start + self._batch]
@@ -142,15 +142,19 @@ def prepare(example: Example, idf: dict[str, float], rare: float) -> Prepared:
     )
 
 
-def rows_with_meaning(one: Prepared, weights: np.ndarray, embed: Embed) -> tuple[np.ndarray, np.ndarray]:
-    """Features with cosines, and labels, of the units that words rank first."""
+def ranked_first(one: Prepared, weights: np.ndarray) -> list[int]:
+    """The units that are embedded: those that words rank first."""
     scores = one.x @ weights
-    order = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:MOST]
+    return sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:MOST]
+
+
+def rows_with_meaning(one: Prepared, order: Sequence[int], embed: Embed) -> tuple[np.ndarray, np.ndarray]:
+    """Features with cosines, and labels, of the units in ``order``."""
     vectors = embed([one.example.query, *(one.texts[i] for i in order)])
     table = np.frombuffer(vectors.data, "<f4").reshape(vectors.rows, vectors.dim)
     values = (table[1:] @ table[0]).tolist()
     rows = with_cosines(one.x.tolist(), one.placed, order, values)
-    return np.array(rows), one.y[order]
+    return np.array(rows), one.y[list(order)]
 
 
 def train(
@@ -189,11 +193,21 @@ def train(
 
 
 def fit(
-    some: Sequence[Prepared], embed: Embed, idf: dict[str, float], rare: float, penalty: float, steps: int
+    some: Sequence[Prepared],
+    embed: Remembered,
+    idf: dict[str, float],
+    rare: float,
+    penalty: float,
+    steps: int,
 ) -> Model:
     """Train both sets of weights."""
     words = np.round(train([(one.x, one.y) for one in some], FEATURES, penalty, steps), 3)
-    near = [rows_with_meaning(one, words, embed) for one in some]
+    orders = [ranked_first(one, words) for one in some]
+    wanted: set[str] = set()
+    for one, order in zip(some, orders, strict=True):
+        wanted.update((one.example.query, *(one.texts[i] for i in order)))
+    embed.learn(wanted)
+    near = [rows_with_meaning(one, order, embed) for one, order in zip(some, orders, strict=True)]
     meaning = np.round(train(near, WITH_MEANING, penalty, steps), 3)
     return Model(
         weights=tuple(map(float, words)),
@@ -206,7 +220,11 @@ def fit(
 
 
 def validate(
-    prepared: Sequence[Prepared], embed: Embed, idf: dict[str, float], rare: float, args: argparse.Namespace
+    prepared: Sequence[Prepared],
+    embed: Remembered,
+    idf: dict[str, float],
+    rare: float,
+    args: argparse.Namespace,
 ) -> None:
     """Print what is kept of topics that the model in question has not seen."""
     found: dict[tuple[str, str, int, float], list[tuple[bool, int]]] = {}
@@ -253,7 +271,6 @@ def main() -> int:
     examples = [*short, *long_results(short), *table_results(table_pages())]
     prepared = [prepare(example, idf, rare) for example in examples]
     remembered = Remembered(embed)
-    remembered.learn([text for one in prepared for text in (one.example.query, *one.texts)])
     if args.validate:
         validate(prepared, remembered, idf, rare, args)
         return 0
