@@ -6,7 +6,8 @@ Reads what the other scripts wrote to ``evals/runs`` and writes ``report.md`` an
 
 - ``compression_frontier.svg``: answers kept against tokens, by arm and set (``compression.py``);
 - ``lists.svg``: entries of lists kept against tokens (``lists.py``);
-- ``rank_speed.svg``: time to rank against the reference in the same run (``rank_speed*.py``);
+- ``rank_speed.svg``, ``rank_speed_without_amx.svg``: time to rank, beside the reference in the same run
+  (``rank_speed.py``);
 - ``rerank.svg``: nDCG@10 by set and scorer (``rerank.py``).
 
 Of each eval the newest run that holds what is drawn counts; one that was never run is named in the report.
@@ -23,6 +24,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from attrs import frozen
 from common import ROOT, RUNS
 
 OUT = ROOT / "evals" / "report"
@@ -184,31 +186,74 @@ def rerank(run: Run) -> tuple[str, Draw]:
 
 # ---- the report ----------------------------------------------------------------------------------
 
-PARTS: tuple[tuple[str, str, str, Callable[[Run], bool], Callable[[Run], tuple[str, Draw]]], ...] = (
-    (
+
+@frozen
+class Part:
+    """One section of the report.
+
+    Attributes:
+        name: of the eval, as its runs have it.
+        heading: of the section.
+        plot: name of its file.
+        holds: whether a run has what is drawn.
+        make: the section's table, and what draws its plot.
+        command: what makes such a run.
+    """
+
+    name: str
+    heading: str
+    plot: str
+    holds: Callable[[Run], bool]
+    make: Callable[[Run], tuple[str, Draw]]
+    command: str
+
+
+PARTS = (
+    Part(
         "compression",
         "Compression: answers kept",
         "compression_frontier",
-        lambda r: _listed(r, "frontier"),
+        lambda run: _listed(run, "frontier"),
         compression,
+        "python evals/compression.py",
     ),
-    ("lists", "Compression: lists", "lists", lambda r: _listed(r, "lists"), lists),
-    ("rank_speed*", "Ranking: speed", "rank_speed", lambda r: _listed(r, "arms"), rank_speed),
-    ("rerank", "Ranking: quality", "rerank", lambda r: any(_NDCG.fullmatch(key) for key in r), rerank),
+    Part(
+        "lists",
+        "Compression: lists",
+        "lists",
+        lambda run: _listed(run, "lists"),
+        lists,
+        "python evals/lists.py",
+    ),
+    Part(
+        "rank_speed",
+        "Ranking: speed",
+        "rank_speed",
+        lambda run: _listed(run, "arms") and not run.get("without_amx"),
+        rank_speed,
+        "python evals/rank_speed.py",
+    ),
+    Part(
+        "rank_speed",
+        "Ranking: speed with AMX switched off",
+        "rank_speed_without_amx",
+        lambda run: _listed(run, "arms") and bool(run.get("without_amx")),
+        rank_speed,
+        "python evals/rank_speed.py --without-amx",
+    ),
+    Part(
+        "rerank",
+        "Ranking: quality",
+        "rerank",
+        lambda run: any(map(_NDCG.fullmatch, run)),
+        rerank,
+        "python evals/rerank.py",
+    ),
 )
-"""Name of the eval, heading, name of the plot, what its run must hold, what is made of it."""
 
 
 def _listed(run: Run, key: str) -> bool:
     return isinstance(run.get(key), list) and bool(run[key])
-
-
-def names(runs: Path, pattern: str) -> list[str]:
-    """The evals that ``pattern`` (a name, or its beginning and ``*``) stands for."""
-    if not pattern.endswith("*"):
-        return [pattern]
-    found = {path.stem.rpartition("_")[0] for path in runs.glob(f"{pattern[:-1]}*_*.json")}
-    return sorted(found) or [pattern.rstrip("*")]
 
 
 def matplotlib() -> Any:
@@ -233,23 +278,21 @@ def main() -> None:
     plt = matplotlib()
     args.out.mkdir(parents=True, exist_ok=True)
     parts = ["# Report", "", "Written by `evals/report.py` from the newest run of each eval."]
-    for pattern, heading, plot, holds, make in PARTS:
-        for name in names(args.runs, pattern):
-            run = newest(args.runs, name, holds)
-            parts += ["", f"## {heading}" + (f" ({name})" if name != pattern.rstrip("*") else ""), ""]
-            if run is None:
-                parts.append(f"Not run here: `python evals/{name}.py`.")
-                continue
-            text, draw = make(run)
-            parts += [source(run), ""]
-            if plt is not None:
-                file = args.out / f"{plot if name == pattern.rstrip('*') else name}.svg"
-                draw(plt)
-                plt.tight_layout()
-                plt.savefig(file, metadata={"Date": None})
-                plt.close("all")
-                parts += [f"![{heading}]({file.name})", ""]
-            parts.append(text)
+    for part in PARTS:
+        run = newest(args.runs, part.name, part.holds)
+        parts += ["", f"## {part.heading}", ""]
+        if run is None:
+            parts.append(f"Not run here: `{part.command}`.")
+            continue
+        text, draw = part.make(run)
+        parts += [source(run), ""]
+        if plt is not None:
+            draw(plt)
+            plt.tight_layout()
+            plt.savefig(args.out / f"{part.plot}.svg", metadata={"Date": None})
+            plt.close("all")
+            parts += [f"![{part.heading}]({part.plot}.svg)", ""]
+        parts.append(text)
     target = args.out / "report.md"
     target.write_text("\n".join(parts) + "\n", encoding="utf-8")
     print(f"written: {target}")
