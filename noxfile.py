@@ -203,7 +203,7 @@ def _release(version: str) -> tuple[int, ...]:
 def evals(session: nox.Session) -> None:
     """The figures, each by its own script; floors.json says what must hold."""
     _install(session, "-r", "requirements-dev.txt", "-r", "evals/requirements.txt")
-    scripts = sorted(ROOT.glob("evals/*.py"), key=lambda path: (path.stem == "report", path))  # it draws the rest
+    scripts = sorted(ROOT.glob("evals/*.py"), key=lambda path: (path.stem == "report", path))  # which draws
     for script in scripts:
         if 'if __name__ == "__main__"' in script.read_text(encoding="utf-8") and script.stem[:5] != "train":
             session.run("python", str(script.relative_to(ROOT)))
