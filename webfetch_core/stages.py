@@ -83,7 +83,8 @@ class Ranker(Protocol):
 
         A ranker that takes long over many passages also has
         ``score_within(query, passages, order, seconds) -> Sequence[float | None]``: the scores that could be
-        had in that time, of the passages at the places of ``order`` first, and None for the others.
+        had in that time, of the passages at the places of ``order`` first, and None for the others. It may
+        raise NotConfigured where it has no opinion of this list: the step goes on without it.
         """
         ...
 
