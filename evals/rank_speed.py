@@ -1,6 +1,7 @@
 """How fast 1,000 and 5,000 passages are ranked, beside sentence-transformers in torch, in the same run.
 
-    python evals/rank_speed.py [--chunks 1000,5000] [--runs 5] [--without-amx] [--peer-python PYTHON]
+    python evals/rank_speed.py [--chunks 1000,5000] [--runs 5] [--arms "peer,onnxruntime int8"]
+        [--without-amx] [--peer-python PYTHON]
 
 Every arm is a process of its own, all passages are encoded anew for each query ("cold"), and the arms take
 turns: peer, own, own, peer, own, own ... Ratios are medians of the ratios within a turn, so that what else
@@ -47,7 +48,7 @@ from webfetch_core.pipeline.cascade import run, steps_for
 from webfetch_core.pipeline.chunking import chunk
 from webfetch_core.settings import Settings
 
-WORKER = Path(__file__).with_name("rank_speed_worker.py")
+WORKER = Path(__file__).parent / "workers" / "rank_speed.py"
 TOP = 30
 QUERIES = 62
 SEED = 1
@@ -163,6 +164,7 @@ def turns(arms: Sequence[Arm], given: dict[str, list[str]], runs: int) -> None:
             row = arm.ask({"query": query})
             started = time.perf_counter()
             best(words, row.pop("cosines"), given["passages"])
+            print(f"    {number + 1} {arm.name} {row['biencoder_ms']:.0f} ms", file=sys.stderr, flush=True)
             row |= {"bm25_ms": bm25_ms, "fusion_ms": 1e3 * (time.perf_counter() - started)}
             row["total_ms"] = bm25_ms + row["biencoder_ms"] + row["fusion_ms"]
             arm.rows.append(row)
@@ -201,7 +203,10 @@ def measure(size: int, args: argparse.Namespace) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory(prefix="webfetch-rank-speed-") as name, ExitStack() as stack:
         path = Path(name) / "corpus.json"
         path.write_text(json.dumps(given), encoding="utf-8")
-        arms = start(stack, wanted(args.without_amx), args.peer_python, path, environ)
+        names = args.arms.split(",") if args.arms else wanted(args.without_amx)
+        arms = start(stack, names, args.peer_python, path, environ)
+        if not arms:
+            raise SystemExit("no arm can run here")
         turns(arms, given, args.runs)
         agreed = agreement(arms, given, Path(name))
         return [report(arm, arms[0], size, agreed[arm.name]) for arm in arms]
@@ -267,6 +272,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="ms of the rank stage beside sentence-transformers")
     parser.add_argument("--chunks", default="1000,5000")
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--arms", default="", help="their names with commas between, the peer first; or all")
     parser.add_argument("--without-amx", action="store_true")
     parser.add_argument("--peer-python", default=os.environ.get("WEBFETCH_EVAL_PEER_PYTHON", sys.executable))
     args = parser.parse_args()

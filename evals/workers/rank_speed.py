@@ -1,4 +1,4 @@
-"""One arm of ``rank_speed.py`` in a process of its own: ``python rank_speed_worker.py ARM CORPUS.json``.
+"""One arm of ``evals/rank_speed.py`` in a process of its own: ``python rank_speed.py ARM CORPUS.json``.
 
 Reads a line ``{"query": ...}`` from standard input, ranks all passages by cosine, and answers with a line of
 JSON; ``{"vectors": FILE}`` writes the rows of the passages, then of all queries, as .npy. Nothing of an arm
