@@ -35,7 +35,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from common import DATA, finish, machine, mean, median, need, rows
@@ -87,15 +87,23 @@ class Arm:
     def __init__(self, name: str, python: str, given: Path, environ: dict[str, str]) -> None:
         self.name = name
         self.rows: list[dict[str, Any]] = []
-        self._process = subprocess.Popen(
+        self._told = given.with_name(f"{name}.txt")  # a pipe could fill up while nobody reads it
+        with self._told.open("w") as told:
+            self._process = self._started(python, name, given, environ, told)
+        self.version = self._answer()["version"]
+
+    @staticmethod
+    def _started(
+        python: str, name: str, given: Path, environ: dict[str, str], told: IO[str]
+    ) -> subprocess.Popen[str]:
+        return subprocess.Popen(
             [python, str(WORKER), name, str(given)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=told,
             text=True,
             env={**os.environ, **environ},
         )
-        self.version = self._answer()["version"]
 
     def ask(self, asked: dict[str, str]) -> dict[str, Any]:
         assert self._process.stdin
@@ -103,10 +111,10 @@ class Arm:
         return self._answer()
 
     def _answer(self) -> dict[str, Any]:
-        assert self._process.stdout and self._process.stderr
+        assert self._process.stdout
         line = self._process.stdout.readline()
         if not line:
-            told = self._process.stderr.read().strip().splitlines() or ["it ended without a word"]
+            told = self._told.read_text(errors="replace").strip().splitlines() or ["it ended without a word"]
             raise RuntimeError(told[-1])
         answer: dict[str, Any] = json.loads(line)
         return answer
