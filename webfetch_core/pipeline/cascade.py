@@ -68,8 +68,9 @@ def run(
     """Rank ``passages``. A step without any scorer is passed over and named as lost.
 
     Either signal of a fused step keeps a passage alive: both see the whole list, in the order in which the
-    scorers before liked it. A passage for which a scorer had no time counts as its last. Ties keep the order
-    in which the passages were given, so the result is deterministic.
+    scorers before liked it. A passage for which a scorer had no time counts as what the scorers before lead
+    one to expect, or as its last where there are none. Ties keep the order in which the passages were given,
+    so the result is deterministic.
 
     Args:
         fusion: ``zscore`` adds the standard scores of the scorers, ``rrf`` their reciprocal ranks.
@@ -96,8 +97,7 @@ def run(
                 lost.append(kind)
                 continue
             ran.append(kind)
-            last = min(value for value in values if value is not None)
-            signals[kind] = [last if value is None else value for value in values]
+            signals[kind] = _completed(values, _fuse(signals, fusion, step.weights) if signals else None)
             for i, value in zip(alive, values, strict=True):
                 if value is not None:
                     details[i][kind] = value
@@ -131,6 +131,28 @@ def _best_first(signals: Mapping[str, Sequence[float]], fusion: str, n: int) -> 
         return list(range(n))
     fused = _fuse(signals, fusion, {})
     return sorted(range(n), key=lambda place: (-fused[place], place))
+
+
+def _completed(values: Sequence[float | None], liked: Sequence[float] | None) -> list[float]:
+    """Scores with an estimate where there was no time for one.
+
+    Which passages were read is in part chance (vectors of pages that came early), so an unread one may not
+    count as bad. Its score is told from what the scorers before think of it (``liked``), by least squares
+    over the passages that were read; it lies within what was given, and more liking never means less.
+    """
+    known = [(value, place) for place, value in enumerate(values) if value is not None]
+    low, high = min(known)[0], max(known)[0]
+    if liked is None or len(known) == len(values):
+        return [low if value is None else value for value in values]
+    mean = sum(value for value, _ in known) / len(known)
+    middle = sum(liked[place] for _, place in known) / len(known)
+    spread = sum((liked[place] - middle) ** 2 for _, place in known)
+    shared = sum((value - mean) * (liked[place] - middle) for value, place in known)
+    slope = max(shared / spread, 0.0) if spread else 0.0
+    return [
+        min(max(mean + slope * (liked[place] - middle), low), high) if value is None else value
+        for place, value in enumerate(values)
+    ]
 
 
 def _fuse(signals: Mapping[str, Sequence[float]], how: str, weights: Mapping[str, float]) -> list[float]:

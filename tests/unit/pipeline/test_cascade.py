@@ -68,7 +68,7 @@ PARTIAL = st.lists(
 
 
 @given(PARTIAL, FUSIONS)
-def test_a_passage_without_time_counts_as_the_scorers_last(
+def test_a_passage_without_time_is_neither_lost_nor_made_up(
     pairs: list[tuple[float, float | None]], fusion: str
 ) -> None:
     lexical, meaning = [a for a, _ in pairs], [b for _, b in pairs]
@@ -88,11 +88,40 @@ def test_a_passage_without_time_counts_as_the_scorers_last(
         assert ("biencoder" in one.ran) == bool(known)
         assert ("biencoder" in one.lost) == (not known)
     if known:
-        filled = [min(known) if value is None else value for value in meaning]
-        whole = ranked(steps, {"lexical": lexical, "biencoder": filled}, len(pairs), fusion)
-        assert order(one) == order(whole)
+        assert sorted(order(one)) == list(range(len(pairs)))
         for scored in one.scored:
             assert ("biencoder" in scored.steps) == (meaning[scored.index] is not None)
+        # Among those that were not read, the scorer before decides.
+        unread = [i for i in order(one) if meaning[i] is None]
+        assert unread == sorted(unread, key=lambda i: (-lexical[i], i))
+
+
+def partly(lexical: Sequence[float], meaning: Sequence[float | None], fusion: str = "zscore") -> list[int]:
+    def score(kind: str, passages: Sequence[str], order: Sequence[int]) -> Sequence[float | None]:
+        column = lexical if kind == "lexical" else meaning
+        return [column[int(p)] for p in passages]
+
+    steps = steps_for(shortlist=99, keep=99, crossencoder=False, lexical_weight=0.5)
+    return order(run(steps, [str(i) for i in range(len(lexical))], score, fusion=fusion))
+
+
+def test_what_was_not_read_is_not_behind_what_was_read_by_chance() -> None:
+    """The vectors that are there are those of the pages that came first, not of the best passages."""
+    lexical = [9.0, *[float(i % 3) for i in range(30)]]
+    meaning: list[float | None] = [None, *[0.1 + 0.05 * (i % 3) for i in range(30)]]
+    assert partly(lexical, meaning)[0] == 0
+
+
+def test_a_scorer_that_contradicts_is_not_turned_round_for_what_it_did_not_read() -> None:
+    lexical, meaning = [1.0, 2.0, 3.0, 4.0, 0.0], [0.4, 0.3, 0.2, None, None]
+    assert partly(lexical, meaning).index(3) < partly(lexical, meaning).index(4)
+
+
+def test_alone_it_has_nothing_to_tell_the_unread_from() -> None:
+    def score(kind: str, passages: Sequence[str], order: Sequence[int]) -> Sequence[float | None]:
+        return [[0.1, None, 0.3][int(p)] for p in passages]
+
+    assert order(run([Step(kinds=("biencoder",), keep=9)], ["0", "1", "2"], score)) == [2, 0, 1]
 
 
 @given(SCORES, FUSIONS)
