@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -299,3 +300,28 @@ def test_a_name_that_is_none_is_refused() -> None:
         RankOnnxSettings(backend="tensorrt")
     with pytest.raises(ValueError, match="precision"):
         RankOnnxSettings(precision="int4")
+
+
+@pytest.mark.skipif(not HAS_OPENVINO, reason="OpenVINO is not installed")
+def test_the_first_runs_of_two_threads_do_not_wait_for_each_other() -> None:
+    """Each in a process of its own, since only the first use of all hangs: one in twelve did."""
+    code = """
+import sys, threading
+from pathlib import Path
+import numpy as np
+from webfetch_rank_onnx.openvino_model import OpenVinoModel
+model = OpenVinoModel(Path(sys.argv[1]).read_bytes(), {}, "fp32")
+feed = {name: np.ones((2, 16), np.int64) for name in ("input_ids", "attention_mask")}
+sys.setswitchinterval(1e-6)
+both = threading.Barrier(2)
+def run():
+    both.wait()
+    model.run(None, feed)
+threads = [threading.Thread(target=run, daemon=True) for _ in range(2)]
+[thread.start() for thread in threads]
+[thread.join(30) for thread in threads]
+sys.exit(any(thread.is_alive() for thread in threads))
+"""
+    toy = Path(__file__).parent / "data" / "toy_plain.onnx"
+    for _ in range(3):
+        assert subprocess.run([sys.executable, "-c", code, str(toy)], check=False).returncode == 0

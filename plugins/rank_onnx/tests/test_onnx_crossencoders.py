@@ -15,12 +15,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from webfetch_rank_onnx import plugin
+from webfetch_rank_onnx import crossencoder, plugin
+from webfetch_rank_onnx.backends import Machine
 from webfetch_rank_onnx.crossencoder import load, max_tokens
 from webfetch_rank_onnx.head import ACTIVATIONS, load_head, read_safetensors
 from webfetch_rank_onnx.picking import pick_crossencoder, pick_trained
 from webfetch_rank_onnx.settings import RankOnnxSettings
 from webfetch_rank_onnx.specs import CROSSENCODERS, ETTIN_17M, ETTIN_32M, MSMARCO, NLI
+from webfetch_rank_onnx.streams import session
 from webfetch_rank_onnx.tokens import wordpiece
 
 from webfetch_core import Settings, Webfetch
@@ -118,6 +120,69 @@ def test_a_long_query_of_any_script_leaves_room_for_the_passage() -> None:
         first, second = ranker.score(query, ["red green blue", ""])
         assert math.isfinite(first) and first != second
     ranker.close()
+
+
+# ---- on another library -----------------------------------------------------------------------------------
+
+
+class Shifted:
+    """A library that computes something else: the session's scores, and ``by`` more."""
+
+    def __init__(self, graph: Path, by: float) -> None:
+        self._inner, self._by = session(str(graph)), by
+
+    def get_inputs(self) -> Any:
+        return self._inner.get_inputs()
+
+    def run(self, outputs: None, feed: dict[str, Any]) -> list[Any]:
+        return [rows + np.float32(self._by) for rows in self._inner.run(outputs, feed)]
+
+
+@pytest.mark.parametrize(("by", "taken"), [(0.01, True), (30.0, False)])
+def test_a_faster_library_is_taken_only_where_it_scores_alike(
+    tmp_path: Path, tokenizer: bytes, monkeypatch: pytest.MonkeyPatch, by: float, taken: bool
+) -> None:
+    paths = in_folder(toy(tmp_path, "toy_plain.onnx", tokenizer))
+    machine = Machine(openvino=True, bf16=True)
+    monkeypatch.setattr(crossencoder, "this_machine", lambda: machine)
+    monkeypatch.setattr(crossencoder, "_in_openvino", lambda graph, precision: Shifted(graph, by))
+    ranker = load(paths, RankOnnxSettings(threads=1))
+    assert ranker.score("red", ["blue"]) == pytest.approx([2 + (by if taken else 0)])
+    ranker.close()
+
+
+def test_what_the_other_library_cannot_run_stays_where_it_is(
+    tmp_path: Path, tokenizer: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = in_folder(toy(tmp_path, "toy_plain.onnx", tokenizer))
+    monkeypatch.setattr(crossencoder, "this_machine", lambda: Machine(openvino=True, bf16=True))
+    monkeypatch.setattr(crossencoder, "_in_openvino", lambda graph, precision: None)
+    ranker = load(paths, RankOnnxSettings(threads=1))
+    assert ranker.score("red", ["blue"]) == [2]
+    ranker.close()
+
+
+def test_a_library_that_is_named_and_not_there_says_what_to_install(
+    tmp_path: Path, tokenizer: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crossencoder, "this_machine", lambda: Machine(openvino=False, bf16=False))
+    paths = in_folder(toy(tmp_path, "toy_plain.onnx", tokenizer))
+    with pytest.raises(NotConfigured, match="OpenVINO") as told:
+        load(paths, RankOnnxSettings(backend="openvino"))
+    assert "webfetch-rank-onnx[openvino]" in told.value.fix
+
+
+@pytest.mark.parametrize("folder", [HEADED, None], ids=["head", "plain"])
+def test_openvino_scores_as_onnxruntime_does(tmp_path: Path, tokenizer: bytes, folder: Path | None) -> None:
+    pytest.importorskip("openvino", reason="OpenVINO is not installed")
+    paths = in_folder(folder or toy(tmp_path, "toy_plain.onnx", tokenizer))
+    made = [load(paths, RankOnnxSettings(threads=2, batch=2, backend=b)) for b in ("onnxruntime", "openvino")]
+    passages = ["green and red", "", "the keeper lived until 1962 " * 9, "blue"]
+    wanted, found = (ranker.score("red green", passages) for ranker in made)
+    assert found == pytest.approx(wanted, abs=0.05)
+    assert type(made[1]._streams._model).__name__ == "OpenVinoModel"
+    for ranker in made:
+        ranker.close()
 
 
 # ---- how much is read -------------------------------------------------------------------------------------

@@ -11,17 +11,25 @@ import numpy as np
 
 from webfetch_core.api import NotConfigured
 
+from .backends import choices, this_machine
 from .cores import usable_cores
 from .head import Head, load_head
 from .picking import find_graph
 from .settings import RankOnnxSettings
-from .streams import BUCKET, Array, Encoded, Streams, by_length, session
+from .streams import BUCKET, Array, Encoded, Model, Streams, by_length, session
 from .tokens import encode_pairs, from_json
 
 MAX_TOKENS = 512
 """Passages are a few hundred characters: a model that could read more would only take longer."""
 QUERY_CHARS = 1_000
 """A longer query would leave no room for the passage."""
+
+CHECK = (
+    "how high is the lighthouse",
+    ("The lighthouse is 41 metres high, and was built in 1873.", "Copper conducts electricity.", ""),
+)
+MOST_DRIFT = 0.05
+"""Of scores, relative to the largest: bf16 keeps three digits, and what is wrong is wrong altogether."""
 
 INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids"})
 OFFSET_FAMILIES = ("roberta", "camembert", "mpnet")
@@ -67,8 +75,11 @@ class CrossEncoder:
 def load(paths: Mapping[str, Path], settings: RankOnnxSettings) -> CrossEncoder:
     """Open a cross-encoder of the model store, or of a folder.
 
+    Where OpenVINO is the backend (``backends.choices``), and scores as onnxruntime does, it runs the graph.
+
     Raises:
-        NotConfigured: the graph is none that gives one score a pair; says what it is instead.
+        NotConfigured: the graph is none that gives one score a pair; says what it is instead. Or the settings
+            name a backend that is not there.
     """
     graph = find_graph(list(paths))
     try:
@@ -80,8 +91,35 @@ def load(paths: Mapping[str, Path], settings: RankOnnxSettings) -> CrossEncoder:
         head = _head_for(model, paths)
     except Exception as exc:  # the tokenizer's have none either
         raise NotConfigured(f"the cross-encoder in {paths[graph].parent} cannot be used: {exc}") from exc
-    streams = Streams(model, settings.threads or usable_cores(), settings.batch)
-    return CrossEncoder(tokenizer, streams, head)
+    size = settings.threads or usable_cores()
+    ranker = CrossEncoder(tokenizer, Streams(model, size, settings.batch), head)
+    first = choices(settings, this_machine())[0]
+    faster = _in_openvino(paths[graph], first.precision) if first.backend == "openvino" else None
+    if faster is None:
+        return ranker
+    other = CrossEncoder(tokenizer, Streams(faster, size, settings.batch), head)
+    agree = _agree(ranker, other)
+    (ranker if agree else other).close()
+    return other if agree else ranker
+
+
+def _in_openvino(graph: Path, precision: str) -> Model | None:
+    """The same graph in OpenVINO; None where that cannot run it, or its weights lie in another file."""
+    from .openvino_model import OpenVinoModel
+
+    try:
+        return OpenVinoModel(graph.read_bytes(), {}, precision)
+    except Exception:  # the library's own errors have no base but this
+        return None
+
+
+def _agree(ranker: CrossEncoder, other: CrossEncoder) -> bool:
+    """Whether two forms of a model score alike, as far as bf16 can."""
+    try:
+        wanted, found = (np.array(r.score(*CHECK), np.float32) for r in (ranker, other))
+    except Exception:  # a library that fails on a shape is no use, whatever it says
+        return False
+    return bool(np.abs(wanted - found).max() <= MOST_DRIFT * (1 + np.abs(wanted).max()))
 
 
 def _head_for(model: Any, paths: Mapping[str, Path]) -> Head | None:

@@ -13,6 +13,10 @@ import openvino
 
 from .streams import Array
 
+# It fills a table at its first use, and two threads that do so at once wait for each other for ever
+# (OpenVINO 2026.4, 2 of 25 processes): the first use is here, where one thread imports.
+openvino.Type.i64.to_dtype()
+
 PRECISIONS = {"fp32": "f32", "bf16": "bf16"}
 
 

@@ -13,13 +13,14 @@ class RankOnnxSettings:
     Attributes:
         threads: streams of one thread each; 0 takes the cores that this process may use.
         batch: texts that a stream takes at a time.
-        backend: the library that runs the bi-encoder: ``onnxruntime``, ``openvino``, or ``auto``, which takes
-            OpenVINO where it is installed and the CPU multiplies bf16 (AMX, AVX512-bf16).
-        precision: the numbers that it computes with: ``int8`` and ``fp32`` (onnxruntime), ``fp32`` and
-            ``bf16`` (OpenVINO), or ``auto``, the fastest that keeps the ranking.
+        backend: the library that runs the shipped bi-encoder and the cross-encoder: ``onnxruntime``,
+            ``openvino``, or ``auto``, which takes OpenVINO where it is installed and the CPU multiplies bf16
+            (AMX, AVX512-bf16).
+        precision: the numbers that the bi-encoder computes with: ``int8`` and ``fp32`` (onnxruntime),
+            ``fp32`` and ``bf16`` (OpenVINO), or ``auto``, the fastest that keeps the ranking.
         cache_vectors: keep the vectors of passages in the cache, by model and content.
         biencoder, crossencoder: a name of ``webfetch models list``, the whole path of a folder, or
-            ORG/NAME@COMMIT of the hub. ``backend`` and ``precision`` are those of the shipped bi-encoder.
+            ORG/NAME@COMMIT of the hub. Another bi-encoder runs on onnxruntime as it is.
     """
 
     threads: int = field(default=0, validator=[ge(0), le(64)])
