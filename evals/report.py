@@ -77,12 +77,14 @@ def compression(run: Run) -> tuple[str, Draw]:
         _, axes = plt.subplots(1, len(sets), figsize=(4.6 * len(sets), 4.2), squeeze=False)
         for axis, name in zip(axes[0], sets, strict=True):
             mine = [p for p in points if p["set"] == name]
+            others: str | None = "published, not measured here"
             for arm in dict.fromkeys(p["arm"] for p in mine):
                 some = sorted((p for p in mine if p["arm"] == arm), key=lambda p: p["tokens"])
                 of = max(p["kept"] for p in mine) if name == "captured" else some[0]["of"]
                 xs, ys = [p["tokens"] for p in some], [p["kept"] / of for p in some]
                 if arm.startswith("published"):
-                    axis.plot(xs, ys, "x", color="0.6", markersize=5)
+                    axis.plot(xs, ys, "x", color="0.6", markersize=5, label=others)
+                    others = None
                 elif len(some) == 1:
                     axis.plot(xs, ys, "s", label=arm, markersize=6)
                 else:
