@@ -148,6 +148,7 @@ def test_a_mistake_is_told_with_its_key_and_its_file(load: Any, tmp_path: Path, 
         ("[net]\nallow_hosts = ['169.254.169.254']", "net.allow_hosts"),
         ("[net]\nuse_env_proxies = true", "net.use_env_proxies"),
         ("[plugins.search_brave]\nbase_url = 'https://keys.example'", "plugins.search_brave.base_url"),
+        ("[plugins.rank_onnx]\ncrossencoder = '/proc/self/cwd/evil'", "plugins.rank_onnx.crossencoder"),
         ("[plugins.search_ddg]\nproxy = 'http://keys.example'", "plugins.search_ddg.proxy"),
     ],
 )
