@@ -26,8 +26,8 @@ _SPECIAL_ENV = {
 _NOT_SETTINGS = frozenset({"WEBFETCH_CONFIG", "WEBFETCH_PROVIDER", "WEBFETCH_DEBUG", "WEBFETCH_MODEL_PATH"})
 _MAPPINGS: tuple[Any, ...] = (Mapping, dict)  # what get_origin(Mapping[str, X]) may be
 NOT_FROM_A_FOLDER = re.compile(r"net\.|plugins\.[^.]+\.\w*(?:base_url|proxy|biencoder|crossencoder)\Z")
-"""What opens private hosts, says where keys are sent, or which model's files are read. A folder that somebody else wrote, a checkout
-say, must not decide that for whoever searches in it."""
+"""What opens private hosts, says where keys are sent, or which model's files are read. A folder that
+somebody else wrote, a checkout say, must not decide that for whoever searches in it."""
 _PROVIDER_MODES = {"multi": "fuse", "fallback": "fallback"}
 
 
