@@ -69,9 +69,7 @@ def test_a_repository_without_its_whole_commit_says_what_to_write(revision: str)
 
 
 def test_an_unknown_name_names_those_there_are() -> None:
-    with pytest.raises(
-        ConfigError, match=r"no model is named 'tiny-rankre' \(there are: tiny-ranker"
-    ):
+    with pytest.raises(ConfigError, match=r"no model is named 'tiny-rankre' \(there are: tiny-ranker"):
         CHOICE.spec(Chosen("tiny-rankre"))
 
 

@@ -126,9 +126,7 @@ def test_a_large_file_must_be_what_the_hub_says_it_is(tmp_path: Path, hub: Loopb
 def test_a_repository_that_makes_no_model_says_why(tmp_path: Path, hub: LoopbackHub) -> None:
     bare = evolve(SPEC, repo="acme/bare")
     hub.add("acme/bare", REVISION, {"model.safetensors": b"x"})
-    with pytest.raises(
-        NotConfigured, match="acme/bare at 0123456789ab: it has no ONNX file"
-    ):
+    with pytest.raises(NotConfigured, match="acme/bare at 0123456789ab: it has no ONNX file"):
         store(tmp_path, hub).pull(bare)
 
 
