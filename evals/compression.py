@@ -238,7 +238,7 @@ def main() -> None:
                 frontier.append(measure(name, arm, table, run, budget))
     print(
         f"\nthe default budget is {DEFAULT}; n = 50 (29 with an answer), 597, 199; trained on 1,656 other"
-        " questions, floors and budget chosen on those"
+        " questions, floors chosen on those, the budget by the bounds on captured and dev"
     )
     figures: dict[str, Any] = {}
     for point in frontier:
