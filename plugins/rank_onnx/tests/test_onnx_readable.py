@@ -19,9 +19,8 @@ from webfetch_rank_onnx.specs import MINILM
 from webfetch_rank_onnx.streams import Streams
 
 from webfetch_core import Settings, Webfetch
-from webfetch_core.pipeline.ranking import RankStage
-from webfetch_core.runtime.models import ModelStore
-from webfetch_core.settings import RankingSettings
+from webfetch_core.api import NotConfigured
+from webfetch_core.testing import model_store
 
 QUERY = "when was the lighthouse built"
 ENGLISH = [
@@ -120,13 +119,10 @@ def test_a_long_list_is_sampled_from_end_to_end(reader: Reader) -> None:
     assert set(ENGLISH) & set(seen) and OTHERS["de"] in seen
 
 
-def test_the_cascade_goes_on_without_it_and_tells_why(tmp_path: Path) -> None:
+def test_the_cascade_goes_on_without_it(tmp_path: Path) -> None:
+    patient = evolve(Settings().ranking, patience_s=60.0)
     settings = Settings(
-        home=str(tmp_path),
-        rank=("bm25", "onnx"),
-        cache=("none",),
-        deadline_s=60.0,
-        ranking=RankingSettings(patience_s=60.0),
+        home=str(tmp_path), rank=("bm25", "onnx"), cache=("none",), deadline_s=60.0, ranking=patient
     )
     german = [
         OTHERS["de"],
@@ -134,22 +130,28 @@ def test_the_cascade_goes_on_without_it_and_tells_why(tmp_path: Path) -> None:
         OTHERS["de"][:40],
     ]
     with Webfetch(settings, environ={}) as wf:
-        scope = wf.host.scope("german")
-        ranking = RankStage(wf.host).rank(
-            "Wann fährt die letzte Fähre zurück?", german, scope=scope, deadline=wf.host.deadline(60.0)
-        )
-        assert (ranking.ran, ranking.lost) == (("lexical",), ("biencoder", "crossencoder"))
-        assert ranking.scored[0].index == 1
-        declined = scope.attempts()[-1]
-        assert (declined.provider, declined.outcome) == ("onnx", "not_configured")
-        assert "has no opinion" in declined.reason
+        ranked = wf.rank("Wann fährt die letzte Fähre zurück?", german)
+        assert ranked[0].index == 1
+        assert all("biencoder" not in scored.steps for scored in ranked)
         english = wf.rank("when does the last boat leave", ENGLISH)
         assert english[0].index == 2
         assert "biencoder" in english[0].steps
 
 
+def test_it_tells_why(tmp_path: Path) -> None:
+    encoder = minilm.load(model_store(tmp_path).files(MINILM), RankOnnxSettings(threads=1))
+    ranker = BiEncoder(encoder, None)
+    try:
+        with pytest.raises(NotConfigured, match=r"has no opinion: .* of its vocabulary"):
+            ranker.score_within(QUERY, [OTHERS["ru"]] * 3, [0, 1, 2], 60.0)
+        # Whoever asks for a score gets one, whatever the text.
+        assert len(ranker.score(QUERY, [OTHERS["ru"]])) == 1
+    finally:
+        ranker.close()
+
+
 def test_nothing_is_done_ahead_for_what_is_not_read(tmp_path: Path) -> None:
-    encoder = minilm.load(ModelStore({}, tmp_path).files(MINILM), RankOnnxSettings(threads=1))
+    encoder = minilm.load(model_store(tmp_path).files(MINILM), RankOnnxSettings(threads=1))
     started: list[int] = []
 
     class Watching(Streams):
