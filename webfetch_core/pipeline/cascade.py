@@ -17,7 +17,7 @@ first."""
 
 PRIOR_WEIGHT = 1.0
 """What the logarithm of a prior counts beside scores that it cannot multiply, in their standard deviations.
-From 0 to 2 it made almost no difference to the mini web's answers: it is there to decide between near equals."""
+From 0 to 2 it made almost no difference to the mini web's answers: it decides between near equals."""
 
 
 @frozen(kw_only=True)
