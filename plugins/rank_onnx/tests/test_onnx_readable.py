@@ -19,8 +19,8 @@ from webfetch_rank_onnx.specs import MINILM
 from webfetch_rank_onnx.streams import Streams
 
 from webfetch_core import Settings, Webfetch
-from webfetch_core.api import NotConfigured
-from webfetch_core.testing import model_store
+from webfetch_core.api import NotConfigured, RankTraits
+from webfetch_core.testing import ScriptedRanker, fake_plugin, model_store
 
 QUERY = "when was the lighthouse built"
 ENGLISH = [
@@ -122,14 +122,20 @@ def test_a_long_list_is_sampled_from_end_to_end(reader: Reader) -> None:
 def test_the_cascade_goes_on_without_it(tmp_path: Path) -> None:
     patient = evolve(Settings().ranking, patience_s=60.0)
     settings = Settings(
-        home=str(tmp_path), rank=("bm25", "onnx"), cache=("none",), deadline_s=60.0, ranking=patient
+        home=str(tmp_path), rank=("words", "onnx"), cache=("none",), deadline_s=60.0, ranking=patient
     )
     german = [
         OTHERS["de"],
         "Die letzte Fähre fährt um sechs Uhr abends zurück zum Festland.",
         OTHERS["de"][:40],
     ]
-    with Webfetch(settings, environ={}) as wf:
+
+    def shared(query: str, passages: list[str]) -> list[float]:
+        asked = set(query.lower().split())
+        return [float(len(asked & set(passage.lower().split()))) for passage in passages]
+
+    words = fake_plugin("rank", ScriptedRanker(shared), "words", traits=RankTraits(kind="lexical"))
+    with Webfetch(settings, environ={}, plugins=[words]) as wf:
         ranked = wf.rank("Wann fährt die letzte Fähre zurück?", german)
         assert ranked[0].index == 1
         assert all("biencoder" not in scored.steps for scored in ranked)
