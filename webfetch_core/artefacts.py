@@ -16,7 +16,7 @@ from typing import Any
 from attrs import Attribute, field, frozen
 
 from . import manifests
-from .settings import default_home
+from .settings import default_home, in_home
 
 MODEL_PATH = "WEBFETCH_MODEL_PATH"
 """Environment variable: folders, separated as in PATH, that hold ``<model name>/<files>``."""
@@ -30,7 +30,7 @@ Pick = Callable[[Sequence[str]], Sequence[str]]
 ValueError, with what is wrong and what to do, where they do not make one."""
 
 MOST_FILES = 10_000
-"""Files of a folder that are looked at: one with more is no model's."""
+"""Files and folders below a folder that are looked at: one with more is no model's."""
 
 
 def _model_name(_: Any, attribute: Attribute[Any], value: str) -> None:
@@ -124,7 +124,7 @@ class Place:
 def store_folder(environ: Mapping[str, str]) -> Path:
     """The folder of pulled models, below WEBFETCH_HOME; not made here."""
     home = environ.get("WEBFETCH_HOME", "").strip()
-    return (Path(home).expanduser() if home else default_home(environ)) / "models"
+    return (in_home(home) if home else default_home(environ)) / "models"
 
 
 def find(spec: ModelSpec, environ: Mapping[str, str]) -> Place | None:
@@ -191,23 +191,35 @@ def _picked(spec: ModelSpec, folder: Path) -> Place | None:
 
 def pick_files(spec: ModelSpec, folder: Path) -> Sequence[str]:
     """Choose the files of a model in a folder. Raises ValueError: why there is none."""
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # noqa: PTH112 - the other one raises where it may not look
         raise ValueError(f"there is no folder {folder}")
     if spec.pick is None:
         return [file.name for file in spec.files]
-    names = []
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            names.append(path.relative_to(folder).as_posix())
-        if len(names) > MOST_FILES:
+    return spec.pick(sorted(_names(folder)))
+
+
+def _names(folder: Path) -> Iterator[str]:
+    """The files below ``folder``; what cannot be read below it counts as empty. Raises ValueError."""
+
+    def unreadable(exc: OSError) -> None:
+        if exc.filename == str(folder):
+            raise ValueError(f"{folder} cannot be read: {exc.strerror}") from exc
+
+    seen = 0
+    for at, folders, files in os.walk(folder, onerror=unreadable):
+        seen += len(folders) + len(files)
+        if seen > MOST_FILES:  # while walking: it may be a whole disk
             raise ValueError(f"{folder} has more than {MOST_FILES:,} files: it is no model's")
-    return spec.pick(names)
+        for name in files:
+            path = Path(at, name)
+            if _has_size(path, None):
+                yield path.relative_to(folder).as_posix()
 
 
 def _own_folders(spec: ModelSpec, environ: Mapping[str, str]) -> Iterator[Path]:
     for text in environ.get(MODEL_PATH, "").split(os.pathsep):
         if text.strip():
-            yield Path(text.strip()).expanduser() / spec.name
+            yield in_home(text.strip()) / spec.name
 
 
 def _whole(spec: ModelSpec, folder: Path) -> dict[str, Path]:

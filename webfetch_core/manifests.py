@@ -81,5 +81,5 @@ def read(folder: Path) -> tuple[Listed, ...] | None:
             Listed(name=str(name), size=int(row["size"]), sha256=str(row["sha256"]))
             for name, row in data["files"].items()
         )
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
         return None

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 from attrs import frozen
 
 from .artefacts import REVISION, Model, ModelSpec, Pick
 from .errors import ConfigError
+from .settings import in_home
 
 _REPO = re.compile(r"[\w][\w.-]*/[\w][\w.-]*\Z", re.ASCII)
 
@@ -105,14 +105,6 @@ def _unknown(value: str, setting: str, names: Sequence[str]) -> ConfigError:
         fix=f"give {setting} {'one of these names, ' if names else ''}the whole path of a folder, "
         "or ORG/NAME@COMMIT of the hub",
     )
-
-
-def in_home(value: str) -> Path:
-    """A path with the home folder for ``~``; as it is written where there is no such home."""
-    try:
-        return Path(value).expanduser()
-    except RuntimeError:
-        return Path(value)
 
 
 def _slug(text: str) -> str:

@@ -151,8 +151,19 @@ class Settings:
     """Where each value that is not a default came from, by dotted key. Not a setting."""
 
     def home_dir(self, environ: Mapping[str, str]) -> Path:
-        """The data folder; not created here."""
-        return Path(self.home).expanduser() if self.home else default_home(environ)
+        """The data folder; not created here.
+
+        Raises:
+            ConfigError: it is in the home folder of a user whom this machine does not know.
+        """
+        if not self.home:
+            return default_home(environ)
+        try:
+            return Path(self.home).expanduser()
+        except RuntimeError as exc:
+            raise ConfigError(
+                f"home: there is no home folder for {self.home}", fix="write the whole path"
+            ) from exc
 
     @classmethod
     def load(
@@ -186,6 +197,14 @@ def _here() -> Path | None:
         return Path.cwd()
     except OSError:  # it was removed, or may not be looked into: there is no file of settings here
         return None
+
+
+def in_home(value: str) -> Path:
+    """A path with the home folder for ``~``; as it is written where there is no such home."""
+    try:
+        return Path(value).expanduser()
+    except RuntimeError:
+        return Path(value)
 
 
 def default_home(environ: Mapping[str, str]) -> Path:

@@ -333,3 +333,8 @@ def test_home_is_a_path_with_its_tilde_resolved() -> None:
     assert not Settings(home="/nonexistent/w").home_dir({}).exists()
     if sys.platform.startswith("linux"):
         assert Settings().home_dir({"XDG_DATA_HOME": "/data"}) == Path("/data/webfetch")
+
+
+def test_the_home_folder_of_a_user_who_is_not_there_is_a_setting_to_mend() -> None:
+    with pytest.raises(ConfigError, match="no-such-user-here"):
+        Settings(home="~no-such-user-here/data").home_dir({})

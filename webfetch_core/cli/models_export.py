@@ -14,7 +14,8 @@ from .. import manifests
 from ..artefacts import ModelSpec, store_folder
 from ..errors import CacheError, ConfigError, NotConfigured
 from ..exports import ExportReport, ExportRequest, ModelExporter
-from ..model_choice import chosen_model, in_home
+from ..model_choice import chosen_model
+from ..settings import in_home
 from .exit_codes import FAULT, OK
 from .output import Streams, told_size
 from .parser import UsageFault

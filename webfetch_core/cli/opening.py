@@ -6,11 +6,10 @@ import logging
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..app import Webfetch
-from ..settings import Settings
+from ..settings import Settings, in_home
 from ..settings_load import parse_value
 from .parser import UsageFault
 
@@ -33,7 +32,7 @@ def opened(
     overrides = dict(parse_override(text) for text in args.set)
     if paths:
         overrides |= here.overrides(paths, args.engine)
-    config = None if args.config is None else Path(args.config).expanduser()
+    config = None if args.config is None else in_home(args.config)
     settings = Settings.load(environ, config=config, overrides=overrides)
     if paths:
         settings = here.with_engine(settings)

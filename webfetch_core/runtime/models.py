@@ -23,6 +23,7 @@ from ..artefacts import (
 )
 from ..errors import CacheError, NotConfigured, Unavailable
 from ..log import get_logger
+from .models_lock import only_one
 
 if TYPE_CHECKING:
     from .models_hub import Hub
@@ -137,25 +138,33 @@ class ModelStore:
 
         hub = Hub(self._environ)
         root = store_folder(self._environ)
-        partial = root / ".partial" / spec.folder
         try:
-            partial.mkdir(parents=True, exist_ok=True)
-            if spec.pick is None:
-                for file in spec.files:
-                    self._fetch(hub, spec, file, partial, report)
-            else:
-                self._fetch_picked(hub, spec, partial, report)
-            final = root / spec.folder
-            shutil.rmtree(partial / ".cache", ignore_errors=True)  # the hub client's notes
-            if final.exists():  # an incomplete one: what was whole has been returned above
-                shutil.rmtree(final)
-            partial.replace(final)
+            lock = root / ".partial" / f"{spec.folder}.lock"
+            with only_one(lock, lambda: report(f"{spec.name}: waiting for another pull of it")):
+                try:
+                    return self.files(spec)  # another pull may have brought it meanwhile
+                except NotConfigured:
+                    self._bring(hub, spec, root, report)
         except OSError as exc:
             raise CacheError(
                 f"the model store {root} cannot be written: {exc.strerror or exc}",
                 fix="make room, or set WEBFETCH_HOME to a folder that can be written",
             ) from exc
         return self.files(spec)
+
+    def _bring(self, hub: Hub, spec: ModelSpec, root: Path, report: Report) -> None:
+        """Download into a folder aside, then let the model appear. Raises as ``pull``, and OSError."""
+        partial, final = root / ".partial" / spec.folder, root / spec.folder
+        partial.mkdir(parents=True, exist_ok=True)
+        if spec.pick is None:
+            for file in spec.files:
+                self._fetch(hub, spec, file, partial, report)
+        else:
+            self._fetch_picked(hub, spec, partial, report)
+        shutil.rmtree(partial / ".cache", ignore_errors=True)  # the hub client's notes
+        if final.exists():  # an incomplete one: what was whole has been returned before
+            shutil.rmtree(final)
+        partial.replace(final)
 
     def _fetch(self, hub: Hub, spec: ModelSpec, file: ModelFile, partial: Path, report: Report) -> None:
         target = partial / file.name

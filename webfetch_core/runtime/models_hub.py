@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from ..artefacts import MOST_FILES, ModelFile
 from ..errors import NotConfigured, Unavailable
 from ..manifests import Listed
 
@@ -62,17 +64,17 @@ class Hub:
             Unavailable: why it cannot be had.
         """
         client = self._library.HfApi(endpoint=self._endpoint, token=self._token)
-        rows = self._asked(
+        tree = self._asked(
             f"the files of {repo}",
-            lambda: list(client.list_repo_tree(repo, revision=revision, recursive=True)),
+            lambda: list(
+                islice(client.list_repo_tree(repo, revision=revision, recursive=True), MOST_FILES + 1)
+            ),
         )
+        if len(tree) > MOST_FILES:  # or the pages of the listing never end
+            raise Unavailable(f"{repo} has more than {MOST_FILES:,} files: it is no model's")
         try:
-            return [
-                Listed(name=row.path, size=int(row.size), sha256=getattr(row.lfs, "sha256", "") or "")
-                for row in rows
-                if hasattr(row, "size")  # folders have none
-            ]
-        except ValueError as exc:
+            return [_listed(row) for row in tree if hasattr(row, "size")]  # folders have none
+        except (ValueError, TypeError, OverflowError) as exc:
             raise Unavailable(f"the hub lists a file that no folder can hold: {exc}") from exc
 
     def _asked(self, what: str, ask: Callable[[], Any]) -> Any:
@@ -91,6 +93,14 @@ class Hub:
         return Unavailable(
             f"{what}: {why}", fix="set HF_ENDPOINT to a mirror that has it, or try again later"
         )
+
+
+def _listed(row: Any) -> Listed:
+    """A row of the listing. Raises ValueError, TypeError or OverflowError: it is none that could be used."""
+    sha256 = getattr(row.lfs, "sha256", "") or ""
+    if sha256:
+        ModelFile(name=row.path, sha256=sha256, size=0)  # is judged where it is made
+    return Listed(name=row.path, size=int(row.size), sha256=sha256)
 
 
 def _status(exc: BaseException | None) -> int | None:

@@ -2,8 +2,10 @@
 
 import hashlib
 import importlib
+import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from attrs import evolve
 from webfetch_core.artefacts import MODEL_PATH, Model, ModelFile, ModelSpec, find, store_folder
 from webfetch_core.errors import CacheError, NotConfigured, Unavailable
 from webfetch_core.runtime.models import ModelStore
+from webfetch_core.runtime.models_lock import only_one
 from webfetch_core.testing.hub import LoopbackHub
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
@@ -239,3 +242,37 @@ def test_only_a_whole_commit_pins_a_repository(revision: str) -> None:
 def test_a_hash_is_a_hash(sha256: str) -> None:
     with pytest.raises(ValueError, match="64 hexadecimal digits"):
         ModelFile(name="x", sha256=sha256, size=1)
+
+
+def test_pulls_of_the_same_model_wait_for_each_other(tmp_path: Path, hub: LoopbackHub) -> None:
+    models = store(tmp_path, hub)
+    told: list[str] = []
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: models.pull(SPEC, told.append), range(4)))
+    assert all(contents(paths) == {"onnx/model.onnx": WEIGHTS, "vocab.txt": WORDS} for paths in found)
+    assert sum("onnx/model.onnx (" in line for line in told) == 1  # one of them did it
+
+
+def test_a_lock_waits_for_another_process_and_leaves_no_file(tmp_path: Path) -> None:
+    path = tmp_path / "some.lock"
+    held = "import sys; from pathlib import Path; from webfetch_core.runtime.models_lock import only_one\n"
+    held += "with only_one(Path(sys.argv[1]), lambda: None): print('held', flush=True); sys.stdin.read()"
+    other = subprocess.Popen(
+        [sys.executable, "-c", held, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    with other:
+        assert other.stdout is not None and other.stdout.readline() == b"held\n"
+        waited: list[int] = []
+
+        def let_go() -> None:
+            waited.append(1)
+            other.kill()  # the system lets go when a process dies
+
+        with only_one(path, let_go):
+            assert waited == [1]
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("variable", ["WEBFETCH_HOME", MODEL_PATH])
+def test_the_home_of_a_user_who_is_not_there_has_no_models(variable: str) -> None:
+    assert find(SPEC, {"WEBFETCH_HOME": "/nowhere", variable: "~no-such-user-here/models"}) is None

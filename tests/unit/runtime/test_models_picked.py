@@ -2,8 +2,10 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from attrs import evolve
@@ -13,6 +15,7 @@ from webfetch_core.artefacts import MODEL_PATH, Model, ModelFile, ModelSpec, fin
 from webfetch_core.errors import NotConfigured, Unavailable
 from webfetch_core.runtime.models import ModelStore
 from webfetch_core.testing.hub import LoopbackHub
+from webfetch_core.testing.site_server import Reply
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 FILES = {
@@ -218,3 +221,91 @@ def test_the_operators_own_copy_wins(tmp_path: Path) -> None:
     laid_out(tmp_path / "own" / SPEC.name)
     models = store(tmp_path, None, **{MODEL_PATH: str(tmp_path / "own")})
     assert sorted(models.files(SPEC)) == WANTED
+
+
+ROW = {"type": "file", "path": "model.onnx", "size": 4, "oid": "0" * 40}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {**ROW, "size": None},
+        {**ROW, "size": float("inf")},
+        {**ROW, "path": None},
+        {**ROW, "path": 7},
+        {**ROW, "lfs": {"oid": "../../x", "size": 4, "pointerSize": 1}},
+        {**ROW, "lfs": {"oid": 5, "size": 4, "pointerSize": 1}},
+    ],
+)
+def test_a_listing_of_nonsense_is_refused(tmp_path: Path, hub: LoopbackHub, row: dict[str, object]) -> None:
+    reply = Reply(body=json.dumps([row]).encode(), headers={"Content-Type": "application/json"})
+    hub.site.add(f"/api/models/{SPEC.repo}/tree/{REVISION}", lambda request: reply)
+    with pytest.raises(Unavailable, match="no folder can hold"):
+        store(tmp_path, hub).pull(SPEC)
+
+
+def test_a_listing_without_end_is_given_up(
+    tmp_path: Path, hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webfetch_core.runtime.models_hub.MOST_FILES", 5)
+    path = f"/api/models/{SPEC.repo}/tree/{REVISION}"
+    headers = {"Content-Type": "application/json", "Link": f'<{hub.endpoint}{path}>; rel="next"'}
+    hub.site.add(path, lambda request: Reply(body=json.dumps([ROW, ROW]).encode(), headers=headers))
+    with pytest.raises(Unavailable, match="more than 5 files"):
+        store(tmp_path, hub).pull(SPEC)
+    assert len(hub.downloads) == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"format": 1, "files": {"a": {"size": 1e999, "sha256": "x"}}}',
+        '{"format": 1, "files": {"a": {"size": [], "sha256": "x"}}}',
+        '{"format": 1, "files": {"../a": {"size": 1, "sha256": "x"}}}',
+        '{"format": 1, "files": []}',
+        "[" * 100_000,
+        "[]",
+    ],
+)
+def test_a_manifest_of_nonsense_is_none(tmp_path: Path, text: str) -> None:
+    folder = folder_of(tmp_path)
+    folder.mkdir(parents=True)
+    (folder / manifests.NAME).write_text(text)
+    assert manifests.read(folder) is None
+    assert store(tmp_path).state(SPEC, verify=True).state == "missing"
+
+
+def test_a_walk_through_a_disk_ends_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webfetch_core.artefacts.MOST_FILES", 3)
+    for number in range(50):  # folders count, too
+        (tmp_path / "home" / f"folder{number}").mkdir(parents=True)
+    walked: list[Any] = []
+    walk = os.walk
+
+    def counted(*args: Any, **options: Any) -> Iterator[Any]:
+        for step in walk(*args, **options):
+            walked.append(step)
+            yield step
+
+    monkeypatch.setattr("os.walk", counted)
+    spec = ModelSpec(name="home", licence="", path=str(tmp_path / "home"), pick=pick)
+    assert "more than 3 files" in (Model(spec).missing({}) or "")
+    assert len(walked) <= 3  # one step for each time that it was asked
+
+
+@pytest.mark.parametrize("path", ["/" + "a" * 5_000, "/x\0y", "/dev/null"])
+def test_a_path_that_can_be_no_folder_has_no_model(tmp_path: Path, path: str) -> None:
+    spec = ModelSpec(name="odd", licence="", path=path, pick=pick)
+    assert "there is no folder" in (Model(spec).missing({}) or "")
+    assert store(tmp_path).state(spec).state == "missing"
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may read everything")
+def test_a_folder_that_may_not_be_read_says_so(tmp_path: Path) -> None:
+    folder = laid_out(tmp_path / "closed")
+    folder.chmod(0)
+    try:
+        spec = ModelSpec(name="closed", licence="", path=str(folder), pick=pick)
+        assert "cannot be read" in (Model(spec).missing({}) or "")
+    finally:
+        folder.chmod(0o700)
