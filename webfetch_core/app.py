@@ -207,7 +207,10 @@ class Webfetch:
         return self._host.extract(page)
 
     def rank(self, query: str, passages: Sequence[str]) -> list[Scored]:
-        """Rank ``passages`` by the cascade in use, best first; all of them come back."""
+        """Rank ``passages`` by the cascade in use, best first; all of them come back.
+
+        A ranker reads all of them, as far as the settings' deadline allows; within a search it has less time.
+        """
         self._check_open()
         ranking = RankStage(self._host).rank(
             checked_query(query),
@@ -215,6 +218,7 @@ class Webfetch:
             scope=self._host.scope("rank"),
             deadline=self._host.deadline(self.settings.deadline_s),
             keep=max(len(passages), 1),
+            patience_s=self.settings.deadline_s,
         )
         placed = {scored.index for scored in ranking.scored}
         rest = (Scored(index=i, score=0.0) for i in range(len(passages)) if i not in placed)

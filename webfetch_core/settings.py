@@ -61,8 +61,9 @@ class RankingSettings:
     """The cascade: ``shortlist`` passages go to the cross-encoder, ``keep`` come out.
 
     ``lexical_weight`` is what the lexical scorer counts beside the bi-encoder's 1 where the two are fused.
-    ``patience_s`` is what a ranker that can stop anywhere may take; passages that it did not come to are
-    ranked by the others.
+    ``patience_s`` is what a ranker that can stop anywhere may take in a search, for the hundred passages that
+    the scorers before like best; an eighth of it is for all others. What it did not come to is ranked by the
+    others.
     """
 
     keep: int = field(default=5, validator=ge(1))

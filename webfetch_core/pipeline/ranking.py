@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from ..errors import WebfetchError
 from ..models import Chunk
@@ -21,6 +22,30 @@ def passage_of(chunk: Chunk) -> str:
     return f"{about}\n{chunk.text}" if about else chunk.text
 
 
+ScoreWithin = Callable[[Sequence[int], float], Sequence[float | None]]
+"""Given places, most important first, and seconds, returns the scores of the whole list that could be had."""
+
+FIRST = 100
+"""Passages that the scorers before like best, and that are worth waiting for. Over whole collections, reading
+the best 30 and a third of the others by chance came within .012 nDCG@10 of reading all (ADR 0009)."""
+
+FOR_THE_REST = 0.125
+"""The share of the patience that all others get, beyond those whose scores are known."""
+
+
+def _read(
+    read: ScoreWithin, order: Sequence[int], seconds: float, deadline: Deadline
+) -> Sequence[float | None]:
+    """Wait ``seconds`` for the first, and not long for the others: what is known of them comes at once."""
+    began = deadline.remaining()
+    first = read(order[:FIRST], seconds)
+    if len(order) <= FIRST:
+        return first
+    left = seconds - (began - deadline.remaining())
+    others = read(order[FIRST:], max(min(left, FOR_THE_REST * seconds), 0.0))
+    return [one if one is not None else other for one, other in zip(first, others, strict=True)]
+
+
 class RankStage:
     """Ranks passages by the settings' cascade; a ranker that fails or is missing costs its step."""
 
@@ -36,12 +61,15 @@ class RankStage:
         deadline: Deadline,
         keep: int | None = None,
         prior: Sequence[float] | None = None,
+        patience_s: float | None = None,
     ) -> Ranking:
         """Rank ``passages``, best first.
 
         Args:
             keep: how many come out; by default the shortlist, so that duplicates can still be dropped.
             prior: a positive factor for each passage, as in ``cascade.run``.
+            patience_s: how long a ranker that can stop anywhere may take over the whole list; None is for
+                those who have others to wait for: the settings' patience, and only as ``_read`` tells.
         """
         settings = self._host.settings.ranking
         kept = settings.shortlist if keep is None else keep
@@ -58,14 +86,14 @@ class RankStage:
             if handle is None or not some:
                 return None
             # A little is kept back, so that what was scored in time also arrives in time.
-            seconds = min(settings.patience_s, 0.9 * deadline.remaining())
+            seconds = min(patience_s or settings.patience_s, 0.9 * deadline.remaining())
 
             def ask(ranker: Ranker) -> Sequence[float | None]:
                 within = getattr(ranker, "score_within", None)
-                if callable(within):
-                    partial: Sequence[float | None] = within(query, some, order, seconds)
-                    return partial
-                return ranker.score(query, some)
+                if not callable(within):
+                    return ranker.score(query, some)
+                read: ScoreWithin = partial(within, query, some)
+                return read(order, seconds) if patience_s else _read(read, order, seconds, deadline)
 
             try:
                 scores: tuple[float | None, ...] = self._host.caller.call(

@@ -97,6 +97,32 @@ def test_its_time_is_the_settings_or_what_the_deadline_leaves(world: Any) -> Non
     assert 0.2 < one.seconds < 0.5
 
 
+def test_of_a_long_list_the_best_are_waited_for_and_the_others_hardly(world: Any) -> None:
+    asked: list[tuple[list[int], float]] = []
+
+    class Watched(Anytime):
+        def score_within(self, query: str, passages: list[str], order: list[int], seconds: float) -> Any:
+            asked.append((list(order), seconds))
+            return super().score_within(query, passages, order, seconds)
+
+    passages = [f"passage {n}" for n in range(250)]
+    plugins = [
+        ranker("lexical", lambda query, some: [1.0 / (n + 1) for n in range(len(some))]),
+        anytime(Watched(reach=60)),
+    ]
+    one = world(rank=None, plugins=plugins)
+    ranking, _ = rank(one, passages, keep=250)
+    (first, patience), (others, rest) = asked
+    assert (first, others) == (list(range(100)), list(range(100, 250)))
+    assert patience == pytest.approx(0.8)
+    assert 0 < rest <= 0.1
+    read = {s.index for s in ranking.scored if "biencoder" in s.steps}
+    assert read == {*range(60), *range(100, 160)}
+    asked.clear()
+    rank(one, passages, patience_s=60.0)
+    assert [len(order) for order, _ in asked] == [250]
+
+
 @pytest.mark.parametrize("value", [[1.0], [None] * 41, [float("nan")] * 40, "x"])
 def test_wrong_partial_scores_are_a_broken_contract(world: Any, value: Any) -> None:
     plugins = [ranker("lexical", falling), anytime(Anytime(0, value))]

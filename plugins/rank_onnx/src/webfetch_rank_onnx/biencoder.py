@@ -128,7 +128,7 @@ class BiEncoder:
         rows = self._vectors.known([*head, *rest])
         started = []
         for keyed in (head, rest):
-            started += self._start({k: t for k, t in keyed.items() if k not in rows}, ahead=False)
+            started += self._start({k: t for k, t in keyed.items() if k not in rows}, until)
         for keys, future in started:
             left = None if until is None else max(until - time.monotonic(), 0.0)
             try:
@@ -139,12 +139,19 @@ class BiEncoder:
             rows |= self._vectors.remembered(keys)
         return rows
 
-    def _start(self, missing: Mapping[bytes, str], *, ahead: bool) -> list[tuple[list[bytes], Future[Array]]]:
-        """Queue what is missing, in batches of like length that keep the order nearly."""
+    def _start(
+        self, missing: Mapping[bytes, str], until: float | None = None, *, ahead: bool = False
+    ) -> list[tuple[list[bytes], Future[Array]]]:
+        """Queue what is missing, in batches of like length that keep the order nearly.
+
+        Tokenising is work, too: it ends at ``until``.
+        """
         keys = list(missing)
         streams = self._encoder.streams
         started = []
         for start in range(0, len(keys), WINDOW * streams.batch):
+            if until is not None and time.monotonic() >= until:
+                break
             window = keys[start : start + WINDOW * streams.batch]
             encoded = encode(self._encoder.tokenizer, [missing[key] for key in window])
             for places in self._batches([len(text.ids) for text in encoded]):
