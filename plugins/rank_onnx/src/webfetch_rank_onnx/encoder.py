@@ -15,6 +15,7 @@ from .minilm import Encoder
 from .picking import find_graph
 from .settings import RankOnnxSettings
 from .streams import BUCKET, Streams, session
+from .tokens import from_json
 
 
 def load(paths: Mapping[str, Path], settings: RankOnnxSettings, name: str) -> Encoder:
@@ -23,12 +24,10 @@ def load(paths: Mapping[str, Path], settings: RankOnnxSettings, name: str) -> En
     Raises:
         NotConfigured: the graph is none that gives one vector a text.
     """
-    from tokenizers import Tokenizer
-
     graph = find_graph(list(paths))
     try:
         model = session(str(paths[graph]))
-        tokenizer = Tokenizer.from_file(str(paths["tokenizer.json"]))
+        tokenizer = from_json(paths["tokenizer.json"], text_tokens(paths))
     except Exception as exc:  # the libraries' own errors have no base but this
         raise NotConfigured(f"the bi-encoder in {paths[graph].parent} cannot be opened: {exc}") from exc
     shape = list(model.get_outputs()[0].shape)
@@ -38,8 +37,6 @@ def load(paths: Mapping[str, Path], settings: RankOnnxSettings, name: str) -> En
             f"{paths[graph]} is no bi-encoder with its pooling inside (it gives {shape}); "
             "export it with webfetch models export"
         )
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(text_tokens(paths))
     content = hashlib.sha256(paths[graph].read_bytes()).hexdigest()
     return Encoder(
         tokenizer=tokenizer,

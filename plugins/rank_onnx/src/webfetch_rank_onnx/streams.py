@@ -13,6 +13,8 @@ import numpy as np
 import onnxruntime
 from attrs import frozen
 
+from .forks import in_forked_child
+
 BUCKET = 16
 """Lengths of a batch are padded to a multiple of this, so that buffers of few shapes are ever asked for."""
 
@@ -95,13 +97,18 @@ class Streams:
         self.bucket = bucket
         self._model = model
         self._inputs = frozenset(put.name for put in model.get_inputs())
+        self._most_ahead = max(size - 1, 1)
+        self._closed = False
+        self._begin()
+        in_forked_child(self._begin)
+
+    def _begin(self) -> None:
+        """Without threads, and with nothing queued."""
         self._urgent: deque[_Job] = deque()
         self._ahead: deque[_Job] = deque()
         self._running_ahead = 0
-        self._most_ahead = max(size - 1, 1)
         self._change = threading.Condition()
         self._threads: list[threading.Thread] = []
-        self._closed = False
 
     def submit(
         self,
@@ -119,21 +126,29 @@ class Streams:
             then: given the result before anybody who waits for it.
 
         Raises:
-            RuntimeError: the streams are closed.
+            RuntimeError: the streams are closed, or the system gives no thread.
         """
         job = _Job(texts, Future(), wanted, then)
         with self._change:
             if self._closed:
                 raise RuntimeError("the ranker is closed")
-            (self._ahead if ahead else self._urgent).append(job)
-            if not self._threads:
-                atexit.register(self.close)
             if len(self._threads) < self.size:
-                thread = threading.Thread(target=self._work, name="webfetch-onnx", daemon=True)
-                self._threads.append(thread)
-                thread.start()
+                self._start_thread()
+            (self._ahead if ahead else self._urgent).append(job)
             self._change.notify()
         return job.result
+
+    def _start_thread(self) -> None:
+        thread = threading.Thread(target=self._work, name="webfetch-onnx", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # the system gives no more: fewer will do, none will not
+            if not self._threads:
+                raise
+            return
+        if not self._threads:
+            atexit.register(self.close)
+        self._threads.append(thread)
 
     def run(self, texts: Sequence[Encoded]) -> Array:
         """Return the first output for every text, in their order; float32.

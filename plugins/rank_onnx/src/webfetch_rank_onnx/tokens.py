@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +31,32 @@ def wordpiece(vocabulary: Path, max_tokens: int) -> Any:
 
 
 def from_json(path: Path, max_tokens: int) -> Any:
-    """The tokenizer that a model brings as ``tokenizer.json``; of a pair the longer text is cut."""
+    """The tokenizer that a model brings as ``tokenizer.json``; of a pair the longer text is cut.
+
+    It is tried on a pair: some files are read without complaint, and fail at the first text.
+
+    Raises:
+        Exception: it cannot be used; says why.
+    """
     from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_file(str(path))
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(max_tokens, strategy="longest_first")
+    with _no_panic():
+        tokenizer = Tokenizer.from_file(str(path))
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(max_tokens, strategy="longest_first")
+        tokenizer.encode("how high", "41 metres")
     return tokenizer
+
+
+@contextmanager
+def _no_panic() -> Iterator[None]:
+    """What panics in the library, which is Rust, is no ``Exception`` in Python; here it becomes one."""
+    try:
+        yield
+    except BaseException as exc:
+        if type(exc).__name__ != "PanicException":
+            raise
+        raise ValueError(f"the tokenizer broke down: {exc}") from exc
 
 
 def encode(tokenizer: Any, texts: Sequence[str]) -> list[Encoded]:
@@ -45,13 +65,15 @@ def encode(tokenizer: Any, texts: Sequence[str]) -> list[Encoded]:
     One by one: a batch would start a thread a core in the tokenizer, which outlive it, to save a hundredth
     of the time that the model takes.
     """
-    return [Encoded(ids=tokenizer.encode(clean(text)).ids) for text in texts]
+    with _no_panic():
+        return [Encoded(ids=tokenizer.encode(clean(text)).ids) for text in texts]
 
 
 def encode_pairs(tokenizer: Any, first: str, others: Sequence[str], most_first: int) -> list[Encoded]:
     """Tokenise ``first`` with each of ``others``; of ``first`` at most ``most_first`` characters."""
     head = clean(first)[:most_first]
-    pairs = (tokenizer.encode(head, clean(other)) for other in others)
+    with _no_panic():
+        pairs = [tokenizer.encode(head, clean(other)) for other in others]
     return [Encoded(ids=pair.ids, segments=pair.type_ids) for pair in pairs]
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from webfetch_core.api import CacheSpace, NotConfigured, PluginContext, WebfetchError
 
+from .forks import in_forked_child
 from .streams import Array
 
 MEMORY_ROWS = 20_000
@@ -29,9 +30,13 @@ class Vectors:
         self._model_id = model_id.encode()
         self._context = context
         self._rows: OrderedDict[bytes, Array] = OrderedDict()
-        self._lock = threading.Lock()
+        self._unlock()
+        in_forked_child(self._unlock)
         self._space: CacheSpace | None = None
         self._looked = context is None
+
+    def _unlock(self) -> None:
+        self._lock = threading.Lock()
 
     def key(self, text: str) -> bytes:
         """The key of a text: SHA-256 of the model's name and the text."""
@@ -48,9 +53,9 @@ class Vectors:
             rows = space.get_many([key for key in wanted if key not in found])
         except WebfetchError:  # a store in trouble is a store without rows; the core tells of it
             self._space, rows = None, {}
-        stored: dict[bytes, Array] = {
-            key: np.frombuffer(value, "<f2") for key, value in rows.items() if len(value) == 2 * self._dim
-        }
+        read = {key: np.frombuffer(v, "<f2") for key, v in rows.items() if len(v) == 2 * self._dim}
+        # One that is damaged is made anew, and takes its place.
+        stored: dict[bytes, Array] = {key: row for key, row in read.items() if np.isfinite(row).all()}
         self._remember(stored)
         return found | stored
 
