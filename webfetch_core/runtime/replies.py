@@ -35,6 +35,7 @@ MAX_DOCUMENT_CHARS = 2_000_000
 """A longer text is cut and flagged ``truncated``: it would be chunked for seconds, and all other work
 would wait for the interpreter meanwhile."""
 MAX_METADATA = 200
+MAX_SCORE = 1e100  # the squares of many, added up, are still finite
 MAX_EXTRA_CHARS = 100_000
 """What an engine's extras may come to, as JSON, each."""
 
@@ -226,7 +227,7 @@ def _told(value: Any) -> str:
 
 
 def check_scores(value: Any, n: int) -> tuple[float, ...]:
-    """Raises ContractViolation unless ``value`` is ``n`` finite numbers."""
+    """Raises ContractViolation unless ``value`` is ``n`` finite numbers, none beyond ``MAX_SCORE``."""
     scores = listed(value, "scores", n + 1)
     if len(scores) != n:
         raise ContractViolation(
@@ -236,8 +237,8 @@ def check_scores(value: Any, n: int) -> tuple[float, ...]:
         numbers = tuple(float(s) for s in scores)
     except (TypeError, ValueError, OverflowError):
         raise ContractViolation("returned scores that are not numbers") from None
-    if not all(math.isfinite(s) for s in numbers):
-        raise ContractViolation("returned scores that are not finite")
+    if not all(abs(s) <= MAX_SCORE for s in numbers):
+        raise ContractViolation("returned scores that are not finite, or too large to be summed")
     return numbers
 
 
