@@ -172,7 +172,7 @@ class ModelStore:
             if not _is_right(target, file):
                 target.unlink(missing_ok=True)
                 report(f"{spec.name}: {file.name} ({file.size / 1e6:.1f} MB)")
-                hub.fetch(spec.repo, spec.revision, file.name, partial)
+                hub.fetch(spec.repo, spec.revision, file.name, partial, file.size)
             if _is_right(target, file, anew=True):
                 return
             target.unlink(missing_ok=True)
@@ -202,7 +202,7 @@ class ModelStore:
                 self._fetch(hub, spec, file, partial, report)
             elif not _has_bytes(partial / name, row.size):
                 report(f"{spec.name}: {name} ({row.size / 1e6:.1f} MB)")
-                hub.fetch(spec.repo, spec.revision, name, partial)
+                hub.fetch(spec.repo, spec.revision, name, partial, row.size)
                 if not _has_bytes(partial / name, row.size):
                     raise Unavailable(f"{name} of {spec.repo} did not come whole", fix="try again")
         about = {"source": {"repo": spec.repo, "revision": spec.revision}}

@@ -276,3 +276,24 @@ def test_a_lock_waits_for_another_process_and_leaves_no_file(tmp_path: Path) -> 
 @pytest.mark.parametrize("variable", ["WEBFETCH_HOME", MODEL_PATH])
 def test_the_home_of_a_user_who_is_not_there_has_no_models(variable: str) -> None:
     assert find(SPEC, {"WEBFETCH_HOME": "/nowhere", variable: "~no-such-user-here/models"}) is None
+
+
+@pytest.mark.usefixtures("no_waiting")
+def test_what_is_longer_than_was_pinned_is_not_written(tmp_path: Path, hub: LoopbackHub) -> None:
+    hub.add(SPEC.repo, REVISION, {"onnx/model.onnx": WEIGHTS * 50})
+    with pytest.raises(Unavailable, match="sends more than the 320,000 bytes"):
+        store(tmp_path, hub).pull(SPEC)
+    written = sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file())
+    assert written < len(WEIGHTS)
+    hub.add(SPEC.repo, REVISION, {"onnx/model.onnx": WEIGHTS})  # a hub that mended its ways
+    assert contents(store(tmp_path, hub).pull(SPEC))["onnx/model.onnx"] == WEIGHTS
+
+
+@pytest.mark.usefixtures("no_waiting")
+def test_the_client_prints_no_password_of_the_endpoint(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("huggingface_hub", reason="pulling needs huggingface_hub")
+    with pytest.raises(Unavailable) as told:
+        store(tmp_path, None, HF_ENDPOINT="http://user:pass-word@127.0.0.1:9").pull(SPEC)
+    assert "pass-word" not in str(told.value) + "".join(capfd.readouterr())
