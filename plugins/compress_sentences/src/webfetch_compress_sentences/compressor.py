@@ -49,7 +49,9 @@ class SentenceCompressor:
         """
         if budget <= 0:
             return []
-        costs = {chunk.url: header_cost(chunk) for chunk in reversed(chunks)}
+        costs: dict[str, int] = {}
+        for chunk in chunks:  # the header is that of the first one kept, which may be any
+            costs[chunk.url] = max(header_cost(chunk), costs.get(chunk.url, 0))
         if sum(len(c.text) + 1 for c in chunks) + sum(costs.values()) <= budget:
             return [c for c in chunks if c.text.strip()]
         placed = lay_out(chunks)

@@ -11,6 +11,9 @@ from .lines import Kind
 _FURTHEST = 6
 """Sentences from a lead-in to the last one that it introduces."""
 
+_LOOK_BACK = 200
+"""Units of a block that are gone through to find what stands above it; those further down do without."""
+
 _BOLD = re.compile(r"(?:\*\*(?!\s)[^*]+\*\*|__(?!\s)[^_]+__)[.:!?：？]?")
 _MARKER = re.compile(r"(?:[-*+•‣◦]|\d{1,3}[.)]|\(?[a-z][.)]|>|#+)\s+")
 _ASKS = ("?", "？", "؟")
@@ -33,16 +36,16 @@ def lead_ins(i: int, placed: Sequence[Placed], title: str) -> list[int]:
     if placed[i].unit.kind is Kind.HEADING:
         return []
     found: list[int] = []
-    first = i
-    while first and _same_paragraph(placed, first - 1, first):
+    first, furthest = i, max(0, i - _LOOK_BACK)
+    while first > furthest and _same_paragraph(placed, first - 1, first):
         first -= 1
         opens_line = not first or placed[first - 1].unit.line != placed[first].unit.line
         if not found and i - first <= _FURTHEST and opens_line and leads_in(placed[first].unit.text):
             found.append(first)
-    while first and _same_block(placed, first - 1, first):
+    while first > furthest and _same_block(placed, first - 1, first):
         first -= 1
     above = first - 1
-    if above < 0 or placed[above].chain != placed[i].chain:
+    if above < 0 or _same_block(placed, above, first) or placed[above].chain != placed[i].chain:
         return found
     unit = placed[above].unit
     if unit.kind is Kind.HEADING:

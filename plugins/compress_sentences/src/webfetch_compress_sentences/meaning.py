@@ -5,7 +5,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from math import sqrt
+from itertools import islice
+from math import isfinite, sqrt
 from operator import mul
 
 from webfetch_core.api import Embeddings
@@ -82,7 +83,7 @@ def cosines(query: str, texts: Sequence[str], embed: Embed, patience_s: float = 
         rows = [numbers[at : at + vectors.dim] for at in range(0, len(numbers), vectors.dim)]
         if not asked:
             asked.append(rows.pop(0))
-        return [sum(map(mul, asked[0], row)) for row in rows]
+        return _sound([sum(map(mul, asked[0], row)) for row in rows], len(some))
 
     done = in_time([partial(step, start) for start in range(0, len(texts), BATCH)], patience_s)
     return [value for values in done for value in values]
@@ -103,7 +104,8 @@ def read(
     order = sorted(range(len(texts)), key=lambda i: (-scores[i], i))[:READ_MOST]
 
     def step(start: int) -> Sequence[float]:
-        return score_pairs(query, [texts[i] for i in order[start : start + READ_BATCH]])
+        some = [texts[i] for i in order[start : start + READ_BATCH]]
+        return _sound(score_pairs(query, some), len(some))
 
     done = in_time([partial(step, start) for start in range(0, len(order), READ_BATCH)], patience_s)
     verdicts = standard([value for values in done for value in values])
@@ -113,6 +115,14 @@ def read(
     added = {i: spread * verdict for i, verdict in zip(order, verdicts, strict=False)}
     least = min(added.values())
     return [score + added.get(i, least) for i, score in enumerate(scores)]
+
+
+def _sound(values: Sequence[float], n: int) -> list[float]:
+    """``values``, which are to be ``n`` finite numbers. Raises ValueError or TypeError: they are not."""
+    numbers = [float(value) for value in islice(values, n + 1)]
+    if len(numbers) != n or not all(map(isfinite, numbers)):
+        raise ValueError(f"{len(numbers)} numbers where {n} finite ones belong")
+    return numbers
 
 
 def standard(values: Sequence[float]) -> list[float]:
