@@ -32,6 +32,9 @@ def run(args: Namespace, wf: Webfetch, streams: Streams, environ: Mapping[str, s
     }
     # Without a name only what a provider waits for is pulled: the rest may be large, and of no use here.
     specs = wf.host.catalog.models(wanted=args.action == "pull" and not args.names)
+    for row in wf.host.catalog.reports():
+        if row.stage == "rank" and row.state == "broken":  # its settings tell which models are meant
+            streams.note(f"webfetch: {row.name} is left out: {row.reason}")
     return actions[args.action](args, specs, wf.host.models(), streams, width_of(environ))
 
 

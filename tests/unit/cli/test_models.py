@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import frozen
+from attrs import field, frozen
+from attrs.validators import ge
 
 from webfetch_core.api import Model, ModelChoice, ModelFile, ModelSpec, Module, Provider, RankTraits, hookimpl
 from webfetch_core.testing import ScriptedRanker
@@ -186,3 +187,32 @@ def test_an_unknown_name_names_those_there_are(models_cli: Any) -> None:
 def test_no_plugin_with_a_model_is_said(cli: Any) -> None:
     assert cli("models", "list").out == "no installed plugin has a model\n"
     assert "pip install webfetch-rank-onnx" in cli("models", "pull", "x").err
+
+
+@frozen(kw_only=True)
+class Bounded:
+    threads: int = field(default=0, validator=ge(0))
+
+
+class Broken:
+    """Its settings are wrong."""
+
+    @hookimpl
+    def webfetch_rankers(self) -> list[Provider[Any]]:
+        return [
+            Provider(
+                name="bounded",
+                build=lambda settings, context: ScriptedRanker(),
+                settings=Bounded,
+                requires=(Model(spec("of-broken")),),
+                traits=RankTraits(kind="crossencoder"),
+            )
+        ]
+
+
+def test_models_of_a_plugin_with_wrong_settings_are_not_left_out_in_silence(models_cli: Any) -> None:
+    models_cli.plugins.append(Broken())
+    done = models_cli("--set", "plugins.broken.threads=-1", "models", "list")
+    assert "of-broken" not in done.out
+    assert "bounded is left out: plugins.broken.threads: must be at least 0" in done.err
+    assert "left out" not in models_cli("models", "list").err
