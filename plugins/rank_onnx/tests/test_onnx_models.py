@@ -156,8 +156,8 @@ def test_a_passage_is_encoded_once(encoder: minilm.Encoder) -> None:
     counting, mine = counted(encoder)
     ranker = BiEncoder(mine, FakeContext("rank_onnx", cache=store))
     ranker.prepare([*PASSAGES, PASSAGES[0]])
-    assert counting.texts == 3
     until(lambda: len(list(store.scan("vectors"))) == 3)
+    assert counting.texts == 3
     first = ranker.score(QUERY, PASSAGES)
     assert counting.texts == 4  # the query alone
     # Another process: nothing in memory, all of it in the store.
@@ -411,7 +411,7 @@ def test_the_query_is_read_before_any_passage(encoder: minilm.Encoder) -> None:
 
     class Watching(Streams):
         def submit(self, texts: Any, **options: Any) -> Any:
-            read.append(len(texts))
+            read.append(len(texts()))
             return super().submit(texts, **options)
 
     streams = Watching(encoder.streams._model, 1, 8)

@@ -162,7 +162,7 @@ def test_nothing_is_done_ahead_for_what_is_not_read(tmp_path: Path) -> None:
 
     class Watching(Streams):
         def submit(self, texts: Any, **options: Any) -> Any:
-            started.append(len(texts))
+            started.append(len(texts()))
             return super().submit(texts, **options)
 
     encoder.streams.close()

@@ -128,7 +128,7 @@ class BiEncoder:
         rows = self._vectors.known([*head, *rest])
         started = []
         for keyed in (head, rest):
-            started += self._start({k: t for k, t in keyed.items() if k not in rows}, until)
+            started += self._start({k: t for k, t in keyed.items() if k not in rows}, ahead=False)
         for keys, future in started:
             left = None if until is None else max(until - time.monotonic(), 0.0)
             try:
@@ -139,27 +139,22 @@ class BiEncoder:
             rows |= self._vectors.remembered(keys)
         return rows
 
-    def _start(
-        self, missing: Mapping[bytes, str], until: float | None = None, *, ahead: bool = False
-    ) -> list[tuple[list[bytes], Future[Array]]]:
+    def _start(self, missing: Mapping[bytes, str], *, ahead: bool) -> list[tuple[list[bytes], Future[Array]]]:
         """Queue what is missing, in batches of like length that keep the order nearly.
 
-        Tokenising is work, too: it ends at ``until``.
+        That is cheap: the streams tokenise what they come to.
         """
         keys = list(missing)
         streams = self._encoder.streams
         started = []
         for start in range(0, len(keys), WINDOW * streams.batch):
-            if until is not None and time.monotonic() >= until:
-                break
             window = keys[start : start + WINDOW * streams.batch]
-            encoded = encode(self._encoder.tokenizer, [missing[key] for key in window])
-            for places in self._batches([len(text.ids) for text in encoded]):
+            for places in self._batches([len(missing[key]) for key in window]):
                 some = [window[place] for place in places]
                 # Work ahead may have been done by somebody who could not wait for it.
                 wanted = partial(self._lacks, some) if ahead else None
                 future = streams.submit(
-                    [encoded[place] for place in places],
+                    partial(encode, self._encoder.tokenizer, [missing[key] for key in some]),
                     ahead=ahead,
                     wanted=wanted,
                     then=partial(self._keep, some),
@@ -168,7 +163,7 @@ class BiEncoder:
         return started
 
     def _batches(self, lengths: Sequence[int]) -> Iterable[Sequence[int]]:
-        """Places by batch: of like length where a batch is padded, else as they come."""
+        """Places by batch: of like length (in characters) where a batch is padded, else as they come."""
         batch = self._encoder.streams.batch
         if self._encoder.streams.bucket:
             return by_length(lengths, batch)

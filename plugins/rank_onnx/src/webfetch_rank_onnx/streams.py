@@ -68,9 +68,13 @@ class Model(Protocol):
         ...
 
 
+Texts = Sequence[Encoded] | Callable[[], Sequence[Encoded]]
+"""Texts, or what makes them: tokenising is work for a stream, too."""
+
+
 @frozen
 class _Job:
-    texts: Sequence[Encoded]
+    texts: Texts
     result: Future[Array]
     wanted: Callable[[], bool] | None = None
     then: Callable[[Array], None] | None = None
@@ -112,7 +116,7 @@ class Streams:
 
     def submit(
         self,
-        texts: Sequence[Encoded],
+        texts: Texts,
         *,
         ahead: bool = False,
         wanted: Callable[[], bool] | None = None,
@@ -214,7 +218,7 @@ class Streams:
         if not job.result.set_running_or_notify_cancel():
             return
         try:
-            result = self._run_batch(job.texts)
+            result = self._run_batch(job.texts() if callable(job.texts) else job.texts)
             if job.then is not None:
                 job.then(result)
             job.result.set_result(result)
