@@ -29,7 +29,7 @@ FIRST = 100
 """Passages that the scorers before like best, and that are worth waiting for. Over whole collections, reading
 the best 30 and a third of the others by chance came within .012 nDCG@10 of reading all (ADR 0009)."""
 
-FOR_THE_REST = 0.125
+FOR_THE_REST = 1 / 16
 """The share of the patience that all others get, beyond those whose scores are known."""
 
 
