@@ -62,7 +62,7 @@ class RankingSettings:
 
     ``lexical_weight`` is what the lexical scorer counts beside the bi-encoder's 1 where the two are fused.
     ``patience_s`` is what a ranker that can stop anywhere may take in a search, for the hundred passages that
-    the scorers before like best; a sixteenth of it is for all others. The others rank what it did not come to.
+    the scorers before like best; a sixteenth of it is for all others. What it did not come to, they rank.
     """
 
     keep: int = field(default=5, validator=ge(1))
