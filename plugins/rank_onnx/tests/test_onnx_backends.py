@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from webfetch_rank_onnx import backends, minilm, parity, plugin, weights
 from webfetch_rank_onnx.backends import Choice, Machine, choices, cpu_flags, this_machine
+from webfetch_rank_onnx.cores import usable_cores
 from webfetch_rank_onnx.settings import RankOnnxSettings
 from webfetch_rank_onnx.specs import MINILM
 from webfetch_rank_onnx.streams import Encoded, Streams
@@ -310,7 +311,7 @@ import sys, threading
 from pathlib import Path
 import numpy as np
 from webfetch_rank_onnx.openvino_model import OpenVinoModel
-model = OpenVinoModel(Path(sys.argv[1]).read_bytes(), {}, "fp32")
+model = OpenVinoModel(Path(sys.argv[1]).read_bytes(), {}, "fp32", 2)
 feed = {name: np.ones((2, 16), np.int64) for name in ("input_ids", "attention_mask")}
 sys.setswitchinterval(1e-6)
 both = threading.Barrier(2)
@@ -325,3 +326,15 @@ sys.exit(any(thread.is_alive() for thread in threads))
     toy = Path(__file__).parent / "data" / "toy_plain.onnx"
     for _ in range(3):
         assert subprocess.run([sys.executable, "-c", code, str(toy)], check=False).returncode == 0
+
+
+@pytest.mark.skipif(not HAS_OPENVINO, reason="OpenVINO is not installed")
+def test_as_many_runs_go_on_at_once_as_there_are_streams(paths: Any) -> None:
+    """A model compiled for one stream makes the others wait for it: half of the speed on two cores."""
+    encoder = minilm.load(paths, RankOnnxSettings(backend="openvino", precision="fp32"))
+    compiled: Any = encoder.streams._model
+    try:
+        assert encoder.streams.size == usable_cores()
+        assert compiled._compiled.get_property("NUM_STREAMS") == encoder.streams.size
+    finally:
+        encoder.streams.close()

@@ -145,7 +145,7 @@ def test_a_faster_library_is_taken_only_where_it_scores_alike(
     paths = in_folder(toy(tmp_path, "toy_plain.onnx", tokenizer))
     machine = Machine(openvino=True, bf16=True)
     monkeypatch.setattr(crossencoder, "this_machine", lambda: machine)
-    monkeypatch.setattr(crossencoder, "_in_openvino", lambda graph, precision: Shifted(graph, by))
+    monkeypatch.setattr(crossencoder, "_in_openvino", lambda graph, precision, streams: Shifted(graph, by))
     ranker = load(paths, RankOnnxSettings(threads=1))
     assert ranker.score("red", ["blue"]) == pytest.approx([2 + (by if taken else 0)])
     ranker.close()
@@ -156,7 +156,7 @@ def test_what_the_other_library_cannot_run_stays_where_it_is(
 ) -> None:
     paths = in_folder(toy(tmp_path, "toy_plain.onnx", tokenizer))
     monkeypatch.setattr(crossencoder, "this_machine", lambda: Machine(openvino=True, bf16=True))
-    monkeypatch.setattr(crossencoder, "_in_openvino", lambda graph, precision: None)
+    monkeypatch.setattr(crossencoder, "_in_openvino", lambda graph, precision, streams: None)
     ranker = load(paths, RankOnnxSettings(threads=1))
     assert ranker.score("red", ["blue"]) == [2]
     ranker.close()

@@ -94,7 +94,7 @@ def load(paths: Mapping[str, Path], settings: RankOnnxSettings) -> CrossEncoder:
     size = settings.threads or usable_cores()
     ranker = CrossEncoder(tokenizer, Streams(model, size, settings.batch), head)
     first = choices(settings, this_machine())[0]
-    faster = _in_openvino(paths[graph], first.precision) if first.backend == "openvino" else None
+    faster = _in_openvino(paths[graph], first.precision, size) if first.backend == "openvino" else None
     if faster is None:
         return ranker
     other = CrossEncoder(tokenizer, Streams(faster, size, settings.batch), head)
@@ -103,12 +103,12 @@ def load(paths: Mapping[str, Path], settings: RankOnnxSettings) -> CrossEncoder:
     return other if agree else ranker
 
 
-def _in_openvino(graph: Path, precision: str) -> Model | None:
+def _in_openvino(graph: Path, precision: str, streams: int) -> Model | None:
     """The same graph in OpenVINO; None where that cannot run it, or its weights lie in another file."""
     from .openvino_model import OpenVinoModel
 
     try:
-        return OpenVinoModel(graph.read_bytes(), {}, precision)
+        return OpenVinoModel(graph.read_bytes(), {}, precision, streams)
     except Exception:  # the library's own errors have no base but this
         return None
 

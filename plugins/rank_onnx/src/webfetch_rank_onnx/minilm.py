@@ -86,17 +86,17 @@ def load(paths: Mapping[str, Path], settings: RankOnnxSettings) -> Encoder:
 def _open(choice: Choice, path: Path, settings: RankOnnxSettings) -> Streams:
     graph, extras = _data(GRAPHS[choice.backend, choice.precision]), _extras()
     source = pinned(path)
-    bucket, model = 0, None
+    bucket, model, size = 0, None, settings.threads or usable_cores()
     if choice.backend == "openvino":
         from .openvino_model import OpenVinoModel
 
         # It prepares itself for each shape that it meets, so shapes must be few.
-        bucket, model = BUCKET, OpenVinoModel(graph, fp32(source), choice.precision)
+        bucket, model = BUCKET, OpenVinoModel(graph, fp32(source), choice.precision, size)
     elif choice.precision == "int8":
         model = session(graph, int8(source, extras))
     else:
         model = session(graph, fp32(source))
-    streams = Streams(model, settings.threads or usable_cores(), settings.batch, bucket)
+    streams = Streams(model, size, settings.batch, bucket)
     try:
         _check(streams, extras)
     except Exception:

@@ -23,8 +23,8 @@ PRECISIONS = {"fp32": "f32", "bf16": "bf16"}
 class OpenVinoModel:
     """A compiled model with what ``Streams`` uses of a session. Thread-safe: each thread has a request."""
 
-    def __init__(self, graph: bytes, tensors: Mapping[str, Array], precision: str) -> None:
-        """Compile a graph for runs of one thread each.
+    def __init__(self, graph: bytes, tensors: Mapping[str, Array], precision: str, streams: int) -> None:
+        """Compile a graph for ``streams`` runs at once, of one thread each.
 
         Compiled blobs are not kept on disk: that would save a fifth of a second at the first search of a
         process, and cost 45 to 90 MB that have to be trusted.
@@ -43,8 +43,8 @@ class OpenVinoModel:
         model.validate_nodes_and_infer_types()
         options = {
             "INFERENCE_PRECISION_HINT": PRECISIONS[precision],
-            "NUM_STREAMS": 1,
-            "INFERENCE_NUM_THREADS": 1,
+            "NUM_STREAMS": streams,  # requests beyond these wait for each other
+            "INFERENCE_NUM_THREADS": streams,
             "ENABLE_CPU_PINNING": False,  # containers forbid it
         }
         self._compiled = core.compile_model(model, "CPU", options)
