@@ -51,7 +51,8 @@ class Example:
 
 
 def excerpts(ranked: Sequence[int], chunks: Sequence[Chunk], texts: dict[str, str]) -> Sequence[Chunk]:
-    """Select as a search does."""
+    """Select as a search does, but for the length: the weights that ship were learned from excerpts with one
+    neighbour on each side, where a search now takes two."""
     return select(
         ranked, chunks, texts, keep=5, per_source=4, near_duplicate=0.85, context=1, max_chars=1_600
     )

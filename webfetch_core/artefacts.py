@@ -144,14 +144,14 @@ def find(spec: ModelSpec, environ: Mapping[str, str]) -> Place | None:
     if spec.pick is not None:
         files = _pulled(spec, folder)
         paths = {file.name: folder / file.name for file in files}
-        right = files and all(_has_size(paths[f.name], f.size) for f in files)
+        right = files and all(has_size(paths[f.name], f.size) for f in files)
         return Place(source="store", paths=paths, files=files) if right else None
     shipped = {file.name: path for file in spec.files if (path := _packaged(file)) is not None}
     if len(shipped) == len(spec.files):
         return Place(source="package", paths=shipped, files=spec.files)
     # Small files may come from a package while the weights were pulled.
     paths = {f.name: shipped.get(f.name) or folder / f.name for f in spec.files}
-    if all(_has_size(paths[f.name], f.size) for f in spec.files):
+    if all(has_size(paths[f.name], f.size) for f in spec.files):
         return Place(source="store", paths=paths, files=spec.files)
     return None
 
@@ -212,7 +212,7 @@ def _names(folder: Path) -> Iterator[str]:
             raise ValueError(f"{folder} has more than {MOST_FILES:,} files: it is no model's")
         for name in files:
             path = Path(at, name)
-            if _has_size(path, None):
+            if has_size(path, None):
                 yield path.relative_to(folder).as_posix()
 
 
@@ -224,7 +224,7 @@ def _own_folders(spec: ModelSpec, environ: Mapping[str, str]) -> Iterator[Path]:
 
 def _whole(spec: ModelSpec, folder: Path) -> dict[str, Path]:
     paths = {file.name: folder / file.name for file in spec.files}
-    return paths if all(_has_size(paths[f.name], None) for f in spec.files) else {}
+    return paths if all(has_size(paths[f.name], None) for f in spec.files) else {}
 
 
 def _packaged(file: ModelFile) -> Path | None:
@@ -238,12 +238,13 @@ def _packaged(file: ModelFile) -> Path | None:
     folders: Sequence[str] = list(spec.submodule_search_locations or ()) if spec else ()
     for folder in folders:
         path = Path(folder) / (file.packaged_as or file.name)
-        if _has_size(path, file.size):
+        if has_size(path, file.size):
             return path
     return None
 
 
-def _has_size(path: Path, size: int | None) -> bool:
+def has_size(path: Path, size: int | None) -> bool:
+    """Whether there is a file of this size; of any, with None."""
     try:
         return path.is_file() and (size is None or path.stat().st_size == size)
     except OSError:
@@ -269,7 +270,7 @@ def not_whole(spec: ModelSpec, environ: Mapping[str, str]) -> str:
     folder = store_folder(environ) / spec.folder
     for file in spec.files if spec.pick is None else recorded(spec, folder):
         path = folder / file.name
-        if _has_size(path, None) and not _has_size(path, file.size):
+        if has_size(path, None) and not has_size(path, file.size):
             return f"{path} has {path.stat().st_size:,} bytes instead of {file.size:,}"
     return ""
 

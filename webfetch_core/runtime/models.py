@@ -16,6 +16,7 @@ from ..artefacts import (
     ModelSpec,
     Place,
     find,
+    has_size,
     how_to_get,
     not_whole,
     store_folder,
@@ -200,10 +201,10 @@ class ModelStore:
             if sha256:
                 file = ModelFile(name=name, sha256=sha256, size=row.size)
                 self._fetch(hub, spec, file, partial, report)
-            elif not _has_bytes(partial / name, row.size):
+            elif not has_size(partial / name, row.size):
                 report(f"{spec.name}: {name} ({row.size / 1e6:.1f} MB)")
                 hub.fetch(spec.repo, spec.revision, name, partial, row.size)
-                if not _has_bytes(partial / name, row.size):
+                if not has_size(partial / name, row.size):
                     raise Unavailable(f"{name} of {spec.repo} did not come whole", fix="try again")
         about = {"source": {"repo": spec.repo, "revision": spec.revision}}
         manifests.write(partial, manifests.listed(partial, {*pinned, *names}), about)
@@ -216,10 +217,6 @@ class ModelStore:
                 path.replace(path.with_name(path.name + ".damaged"))
             except OSError as exc:
                 _log.warning("model.kept", file=str(path), error=str(exc))
-
-
-def _has_bytes(path: Path, size: int) -> bool:
-    return path.is_file() and path.stat().st_size == size
 
 
 def _first_wrong(place: Place, *, anew: bool = False) -> ModelFile | None:
