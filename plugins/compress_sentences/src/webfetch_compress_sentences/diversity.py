@@ -9,6 +9,7 @@ from math import sqrt
 from .features import NAME
 from .layout import Placed
 from .lines import Kind
+from .meaning import standard
 from .question import Question
 from .words import QUERY_STOPWORDS, terms
 
@@ -86,9 +87,7 @@ def choose_diverse(
     """
     asked = frozenset(question.terms)
     names = [names_in(p.unit.text, asked, p.unit.kind) for p in placed]
-    mean = sum(scores) / len(scores)
-    deviation = sqrt(sum((score - mean) ** 2 for score in scores) / len(scores)) or 1.0
-    worth = [LENIENCE + (score - mean) / deviation for score in scores]
+    worth = [LENIENCE + value for value in standard(scores)]
     left = budget
     kept: set[int] = set()
     opened: set[str] = set()

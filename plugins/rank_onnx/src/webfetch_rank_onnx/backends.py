@@ -1,8 +1,9 @@
 """Which library runs the bi-encoder, and in which numbers: chosen at first use, from the CPU and what is
 installed.
 
-Measured, 1,000 passages on two cores (``evals/rank_speed.py``): where the CPU multiplies matrices of bf16
-(AMX, AVX512-bf16), OpenVINO in bf16 is the fastest and all but exact; anywhere else onnxruntime in int8 is.
+Where the CPU multiplies matrices of bf16 (AMX, AVX512-bf16), OpenVINO in bf16 was the fastest and all but
+exact in a trial on two such cores. On a CPU without, onnxruntime in int8 is the fastest
+(``evals/rank_speed.py``).
 """
 
 from __future__ import annotations
