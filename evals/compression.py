@@ -230,11 +230,11 @@ def main() -> None:
         frontier.append(measure(name, "first half of each chunk", table, halves))
         if embed is not None:
             # Apart, since what is not embedded in time is scored by words: a matter of the machine's load.
-            run = partial(_with_budget, arms["words and meaning"], DEFAULT)
+            run = partial(with_budget, arms["words and meaning"], DEFAULT)
             first.append(measure(name, "words and meaning, the first time", table, run, DEFAULT))
         for arm, compressor in arms.items():
             for budget in budgets if arm != "meaning alone" else sorted({budgets[0], DEFAULT, budgets[-1]}):
-                run = partial(_with_budget, compressor, budget)
+                run = partial(with_budget, compressor, budget)
                 frontier.append(measure(name, arm, table, run, budget))
     print(
         f"\nthe default budget is {DEFAULT}; n = 50 (29 with an answer), 597, 199; trained on 1,656 other"
@@ -251,9 +251,10 @@ def main() -> None:
     finish("compression", figures)
 
 
-def _with_budget(
+def with_budget(
     compressor: SentenceCompressor, budget: int, query: str, chunks: Sequence[Chunk]
 ) -> Sequence[Chunk]:
+    """Compress, with the arguments in the order that ``partial`` needs."""
     return compressor.compress(query, chunks, budget)
 
 

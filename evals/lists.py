@@ -25,7 +25,7 @@ from typing import Any
 
 from attrs import asdict, evolve, frozen
 from common import DATA, finish, mean, need, normal, rows
-from compression import DEFAULT, DEV, HOW, Compress, biencoder, kept, read, rendered
+from compression import DEFAULT, DEV, HOW, Compress, biencoder, kept, read, rendered, with_budget
 from webfetch_compress_sentences import compressor as compressor_module
 from webfetch_compress_sentences.compressor import SentenceCompressor
 from webfetch_compress_sentences.question import Question, read_question
@@ -127,10 +127,10 @@ def main() -> None:
     for arm, compressor in arms.items():
         for top in TOPS:
             for budget in budgets if top == SHIPPED_TOP else [DEFAULT]:
-                run = partial(_with_budget, compressor, budget)
+                run = partial(with_budget, compressor, budget)
                 lines.append(measure(arm, table, top, run, budget))
         with rule_off():
-            run = partial(_with_budget, compressor, DEFAULT)
+            run = partial(with_budget, compressor, DEFAULT)
             lines.append(measure(f"{arm}, rule off", table, SHIPPED_TOP, run, DEFAULT))
     figures: dict[str, Any] = {}
     for line in lines:
@@ -161,12 +161,6 @@ def ordinary_questions(arms: dict[str, SentenceCompressor]) -> dict[str, Any]:
         figures |= {f"{key}_ordinary_kept": hits(compressor), f"{key}_ordinary_kept_rule_off": without}
         print(f"{arm}: {figures[f'{key}_ordinary_kept']} kept, {without} with the rule off")
     return figures
-
-
-def _with_budget(
-    compressor: SentenceCompressor, budget: int, query: str, chunks: Sequence[Chunk]
-) -> Sequence[Chunk]:
-    return compressor.compress(query, chunks, budget)
 
 
 if __name__ == "__main__":
