@@ -17,7 +17,6 @@ from .events import Event
 from .log import get_logger
 from .models import Chunk, Document, Freshness, Match, Page, Scored, SearchResult
 from .pipeline import render as rendering
-from .pipeline.caching import TolerantStore
 from .pipeline.pages import PageLoader, PagePolicy
 from .pipeline.pipeline import CLASSIFY_S, Pipeline
 from .pipeline.ranking import RankStage
@@ -31,6 +30,7 @@ from .pipeline.request import (
     classify,
 )
 from .pipeline.tolerant_store import WAIT_S as CACHE_WAIT_S
+from .pipeline.tolerant_store import TolerantStore
 from .providers import Clock
 from .registry.catalog import Catalog
 from .registry.discovery import discover

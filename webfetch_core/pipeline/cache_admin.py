@@ -25,7 +25,8 @@ from .cache_rows import (
     freshness_of,
     normalise_query,
 )
-from .caching import CachedResult, OnError, TolerantStore, cached_result
+from .caching import CachedResult, cached_result
+from .tolerant_store import OnError, TolerantStore
 
 DISPOSABLE = (QUERIES, PAGES, NEGATIVE, VECTORS)
 """Spaces that a purge without a name empties: all can be had again. Counters and findings cannot."""

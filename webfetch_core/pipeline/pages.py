@@ -13,8 +13,11 @@ from ..models import Document, FetchRequest, Freshness, Page
 from ..runtime.deadline import Deadline
 from ..runtime.emitter import Scope
 from ..runtime.host import Host, permission_mark
-from .caching import CachedDocument, NegativeCache, PageCache, TolerantStore, lifetime
+from .lifetimes import lifetime
+from .negative_cache import NegativeCache
+from .page_cache import CachedDocument, PageCache
 from .page_source import THIN, PageSource, renders_js
+from .tolerant_store import TolerantStore
 from .urls import canonical
 
 HURRIED = 0.9

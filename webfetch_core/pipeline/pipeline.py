@@ -17,13 +17,16 @@ from ..runtime.emitter import Scope
 from ..runtime.host import Host, permission_mark
 from . import engines
 from .cache_admin import Counters
-from .caching import QueryCache, SingleFlight, TolerantStore, query_key
+from .cache_rows import query_key
+from .caching import QueryCache
 from .cascade import Ranking
 from .gather import Gathered, Gathering
 from .pages import STALE, PageLoader
 from .ranking import RankStage, passage_of
 from .request import SearchOptions, classify
 from .selection import select
+from .single_flight import SingleFlight
+from .tolerant_store import TolerantStore
 from .urls import canonical
 
 _NO_OUTAGE = frozenset({"not_configured", "bad_query"})

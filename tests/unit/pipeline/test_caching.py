@@ -25,8 +25,12 @@ from webfetch_core.models import (
 )
 from webfetch_core.pipeline.cache_admin import Counters, list_queries, purge, show
 from webfetch_core.pipeline.cache_rows import decode_row, normalise_query, query_key, url_key
-from webfetch_core.pipeline.caching import NegativeCache, PageCache, QueryCache, TolerantStore, judge
+from webfetch_core.pipeline.caching import QueryCache
+from webfetch_core.pipeline.lifetimes import judge
+from webfetch_core.pipeline.negative_cache import NegativeCache
+from webfetch_core.pipeline.page_cache import PageCache
 from webfetch_core.pipeline.single_flight import SingleFlight
+from webfetch_core.pipeline.tolerant_store import TolerantStore
 from webfetch_core.settings import TtlSettings
 
 TTL = TtlSettings()
