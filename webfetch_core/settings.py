@@ -127,6 +127,8 @@ class Settings:
     fetch_workers: int = field(default=8, validator=ge(1))
     extract_workers: int = field(default=2, validator=ge(0))
     strict_plugins: bool = False
+    findings: bool = True
+    """Whether models may save what they found elsewhere, and whether that is served."""
 
     net: NetSettings = NetSettings()
     ttl: TtlSettings = TtlSettings()
