@@ -12,11 +12,12 @@ from types import TracebackType
 from typing import Any
 
 from . import __version__, builtin
-from .errors import BadQuery, Cancelled, ConfigError, WebfetchError
+from .errors import BadQuery, CacheError, Cancelled, ConfigError, WebfetchError
 from .events import Event
 from .log import get_logger
-from .models import Chunk, Document, Freshness, Match, Page, Scored, SearchResult
+from .models import Chunk, Document, Freshness, Match, Page, ProvenanceKind, Scored, SearchResult
 from .pipeline import render as rendering
+from .pipeline.findings import Finding, FindingCache, check_enabled, checked_question, is_finding
 from .pipeline.pages import PageLoader, PagePolicy
 from .pipeline.pipeline import CLASSIFY_S, Pipeline
 from .pipeline.ranking import RankStage
@@ -225,7 +226,8 @@ class Webfetch:
         return [*ranking.scored, *rest]
 
     def compress(self, query: str, chunks: Sequence[Chunk], budget_tokens: int | None = None) -> list[Chunk]:
-        """Cut chunks down to what answers ``query``; a compressor that fails leaves them as they are.
+        """Cut chunks down to what answers ``query``; a compressor that fails leaves them as they are, and
+        so does this with findings, which come first then.
 
         Args:
             budget_tokens: for all texts together, at four characters each; by default
@@ -237,9 +239,17 @@ class Webfetch:
             else budget_tokens * rendering.CHARS_PER_TOKEN
         )
         self._check_open()
-        given = tuple(chunks)
         if budget < 1:
             raise BadQuery(f"budget_tokens must be at least 1; got {budget_tokens!r}")
+        findings = [chunk for chunk in chunks if is_finding(chunk.url)]
+        pages = tuple(chunk for chunk in chunks if not is_finding(chunk.url))
+        left = budget - sum(len(chunk.text) for chunk in findings)
+        return [*findings, *self._compressed(query, pages, left)] if left > 0 else findings
+
+    def _compressed(self, query: str, given: tuple[Chunk, ...], budget: int) -> list[Chunk]:
+        """``given`` by the compressor in use, in ``budget`` characters."""
+        if not given:
+            return []
         for handle in self._host.handles("compress")[:1]:
             try:
                 return list(
@@ -276,8 +286,9 @@ class Webfetch:
     def excerpts(
         self, result: SearchResult, budget_tokens: int | None = None, *, full_results: bool = False
     ) -> Sequence[Chunk]:
-        """The chunks that :meth:`render` shows of ``result``: compressed, unless ``full_results``."""
-        if not result.chunks or full_results:
+        """The chunks that :meth:`render` shows of ``result``: compressed, unless ``full_results`` is asked
+        for or it is a finding."""
+        if not result.chunks or full_results or result.provenance.kind is ProvenanceKind.FINDING:
             return result.chunks
         budget = min(self._budget(budget_tokens, full_results), self.settings.budget.compressed)
         return (
@@ -310,6 +321,38 @@ class Webfetch:
         deadline = self._host.deadline(CLASSIFY_S)
         return classify(self._host, checked_query(query), None, self._host.scope("classify"), deadline)
 
+    def save_finding(
+        self,
+        query: str,
+        text: str,
+        source: str | None = None,
+        freshness: str | Freshness | None = None,
+    ) -> Finding:
+        """Keep what a model found elsewhere as the answer to ``query``, until the web's own is known.
+
+        Every read of it is marked as unverified, and ages as an answer of the web does. One for the
+        same query takes the place of an older one. ``force_fresh`` passes by it; a search's own answer
+        comes before it.
+
+        Args:
+            text: the answer, up to 4,000 characters; it is shown as it is.
+            source: the address of the page that it is from; shown, never read.
+            freshness: ``realtime``, ``recent`` or ``stable``; by default as a search for ``query`` has it.
+
+        Raises:
+            ConfigError: the setting ``findings`` is false.
+            BadQuery: query, text, source or freshness cannot be taken; the message says why.
+            CacheError: no cache is installed, or it did not take it.
+            Cancelled: this Webfetch is closed.
+        """
+        self._check_open()
+        check_enabled(self.settings.findings)
+        question, hint = checked_question(query), checked_freshness(freshness)
+        cache = self._lasting_cache()
+        findings = FindingCache(TolerantStore(cache), self._host.clock, self.settings.ttl)
+        kind = hint or self.classify_freshness(question)
+        return findings.save(cache, question, text, source=source, freshness=kind)
+
     # ---- what runs, and why -----------------------------------------------------------------------
 
     def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
@@ -340,6 +383,18 @@ class Webfetch:
         """The store in use. Raises CacheError when there is none, with the reason."""
         self._check_open()
         return self._host.open_store()
+
+    def _lasting_cache(self) -> Cache:
+        """The store in use. Raises CacheError also when it is the one that keeps nothing."""
+        store = self.cache()
+        if self._host.handles("cache")[0].entry.plugin == "builtin":
+            raise CacheError(
+                "no cache is in use: nothing can be kept",
+                fix="pip install webfetch-cache-lmdb"
+                if self.settings.cache == "auto"
+                else "see the setting cache",
+            )
+        return store
 
     def now(self) -> datetime:
         """The wall clock of this host."""

@@ -92,7 +92,10 @@ def provenance_line(provenance: Provenance, freshness: str, limit: int = MAX_TIT
         case ProvenanceKind.STALE:
             return f"[cache: stale, {age}, {freshness}; it is being refreshed, force_fresh waits for that]"
         case ProvenanceKind.FINDING:
-            return f"[UNVERIFIED: saved by a model, not fetched, {age}; force_fresh searches instead]"
+            asked = one_line(provenance.matched_query, min(limit, MAX_TITLE_CHARS))
+            sure = f", score {provenance.score:.2f}" if provenance.score < 1 else ""
+            told = f'for "{asked}"{sure}, not fetched, {age}, {freshness}'
+            return f"[UNVERIFIED: saved by a model {told}; force_fresh searches instead]"
 
 
 def human_age(seconds: float) -> str:
