@@ -229,12 +229,20 @@ class Span:
 
 @frozen(kw_only=True)
 class Provenance:
-    """Where the result comes from; ``age_s`` counts from when it was fetched."""
+    """Where the result comes from.
+
+    Attributes:
+        matched_query: the cached query whose answer this is.
+        age_s: seconds since it was fetched.
+        score: how sure it is that the matched query asks the same, from 0 to 1.
+        reason: why, in a few words; empty unless the match is semantic.
+    """
 
     kind: ProvenanceKind = ProvenanceKind.FRESH
     matched_query: str = ""
     age_s: float = 0.0
     score: float = 1.0
+    reason: str = ""
 
 
 @frozen(kw_only=True)

@@ -162,10 +162,19 @@ class Cache(Protocol):
 
 @runtime_checkable
 class QueryMatcher(Protocol):
-    """Finds the cached query that asks the same thing."""
+    """Finds the cached query that asks the same thing.
+
+    One that can look through many also has ``shortlist(query, texts, at_most) -> Sequence[int]``: the places
+    of the texts that are near the query in meaning, nearest first, at most so many. The core calls it with
+    every cached query there is, the same tuple each time while nothing changed, and hands the shortlisted to
+    ``match``; without it, the 100 youngest.
+    """
 
     def match(self, query: str, candidates: Sequence[str]) -> Match | None:
-        """Return the candidate that is surely the same question, or None."""
+        """Return the candidate that is surely the same question, or None.
+
+        ``score`` is how sure, from 0 to 1; ``reason`` says why in a few words.
+        """
         ...
 
 

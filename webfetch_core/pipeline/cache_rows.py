@@ -34,6 +34,8 @@ PAGES, QUERIES, VECTORS, NEGATIVE, FINDINGS, STATS = (
     "findings",
     "stats",
 )
+ASKED = "asked"
+"""The queries of ``queries`` and ``findings``, for those who look for a reworded one."""
 
 _DEFLATE_FROM = 16_384  # below this, inflating costs a reader more than the bytes are worth
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200e\u200f\u2060\ufeff\u202a\u202b\u202c\u202d\u202e"))

@@ -17,12 +17,11 @@ from ..runtime.emitter import Scope
 from ..runtime.host import Host, permission_mark
 from . import engines
 from .cache_admin import Counters
-from .cache_rows import query_key
-from .caching import QueryCache
 from .cascade import Ranking
 from .gather import Gathered, Gathering
 from .pages import STALE, PageLoader
 from .ranking import RankStage, passage_of
+from .recall import Place, Recall, place_of
 from .request import SearchOptions, classify
 from .selection import select
 from .single_flight import SingleFlight
@@ -35,10 +34,12 @@ PAGE_PRIOR = 0.1
 """How much a page's rank tells about its passages; 0 trusts the passages alone."""
 RANK_RESERVE_S = 0.15
 """What is kept back from the deadline for ranking until this host has measured its own."""
-STAGES_OF_A_SEARCH = ("fetch", "extract", "rank", "compress", "freshness")
+STAGES_OF_A_SEARCH = ("fetch", "extract", "rank", "compress", "freshness", "match")
 
 CLASSIFY_S = 1.0
 """How long the classifiers may take over a query."""
+MATCH_S = 1.0
+"""How long a search waits to hear that the same was asked in other words."""
 FINGERPRINT_S = 2.0
 """How long the local engines may take to say what state their index is in."""
 
@@ -49,7 +50,7 @@ class Pipeline:
     def __init__(self, host: Host, store: TolerantStore, loader: PageLoader) -> None:
         self._host = host
         self._loader = loader
-        self._queries = QueryCache(store, host.clock, host.settings.ttl)
+        self._recall = Recall(host, store)
         self._counters = Counters(store)
         self._flights = SingleFlight(host.clock.monotonic)
         self._ranks = RankStage(host)
@@ -78,9 +79,10 @@ class Pipeline:
             self._host, options.query, options.hint, scope, deadline.within(min(aside, CLASSIFY_S))
         )
         handles = engines.chosen_engines(self._host, options)
-        key = self._key(options, handles, deadline.within(min(aside, FINGERPRINT_S)))
-        result = self._from_cache(key, options, handles, freshness, scope) or self._found(
-            key, options, handles, freshness, scope, deadline
+        place = self._place(options, handles, deadline.within(min(aside, FINGERPRINT_S)))
+        matching = deadline.within(min(aside, MATCH_S))
+        result = self._from_cache(place, options, handles, freshness, scope, matching) or self._found(
+            place, options, handles, freshness, scope, deadline
         )
         elapsed = self._host.clock.monotonic() - scope.started
         scope.emit("search.finished", target=options.query, elapsed_s=elapsed, count=len(result.chunks))
@@ -95,7 +97,7 @@ class Pipeline:
 
     def _found(
         self,
-        key: bytes | None,
+        place: Place | None,
         options: SearchOptions,
         handles: Sequence[Handle],
         freshness: Freshness,
@@ -109,11 +111,11 @@ class Pipeline:
                 freshness=freshness,
                 provenance=Provenance(kind=ProvenanceKind.NONE),
             )
-        run = partial(self._fresh, options, handles, freshness, key, scope, deadline)
-        if key is None:
+        run = partial(self._fresh, options, handles, freshness, place, scope, deadline)
+        if place is None:
             return run()
         # Who asks for fresh pages or has less time is not served by a run that does otherwise.
-        flight = b"%b %r" % (key, (options.force_fresh, options.deadline_s))
+        flight = b"%b %r" % (place.key, (options.force_fresh, options.deadline_s))
         try:
             result, _ = self._flights.do(flight, run, timeout=deadline.remaining())
         except TimedOut as exc:
@@ -122,53 +124,44 @@ class Pipeline:
 
     # ---- the cache --------------------------------------------------------------------------------
 
-    def _key(self, options: SearchOptions, handles: Sequence[Handle], deadline: Deadline) -> bytes | None:
+    def _place(self, options: SearchOptions, handles: Sequence[Handle], deadline: Deadline) -> Place | None:
+        """Where the answer is kept; None where an engine wants its answers kept nowhere."""
         names = engines.identities(self._host, handles, deadline)
         if names is None:
             return None
         # What may be fetched decides what can be found: an answer from a private host is for those
         # who may still read it, and a refusal ends with its reason.
         permission = permission_mark(self._host.settings.net)
-        return query_key(
-            options.query,
-            engines=(*names, f"allowed@{permission}") if permission else names,
-            limit=options.limit,
-            mode=self._host.settings.search_mode,
-            time_filter=options.hint,
-            include_domains=options.include_domains,
-            exclude_domains=options.exclude_domains,
-            language=options.language,
-            country=options.country,
-        )
+        asked = (*names, f"allowed@{permission}") if permission else tuple(names)
+        return place_of(options, asked, self._host.settings.search_mode)
 
     def _from_cache(
         self,
-        key: bytes | None,
+        place: Place | None,
         options: SearchOptions,
         handles: Sequence[Handle],
         freshness: Freshness,
         scope: Scope,
+        deadline: Deadline,
     ) -> SearchResult | None:
-        if key is None or options.force_fresh:
+        if place is None or options.force_fresh:
             return None
-        cached = self._queries.lookup(key, hint=options.hint)
+        cached = self._recall.find(place, options, freshness, scope, deadline)
         self._loader.tell_of_trouble(scope)
         if cached is None:
-            scope.emit("cache.missed", stage="cache", target=options.query)
             return None
-        scope.emit("cache.hit", stage="cache", target=options.query, data={"kind": str(cached.kind)})
         if cached.kind is ProvenanceKind.STALE and not options.cache_only:
-            self._refresh_behind(key, options, handles, freshness)
+            self._refresh_behind(place, options, handles, freshness)
         return cached.result
 
     def _refresh_behind(
-        self, key: bytes, options: SearchOptions, handles: Sequence[Handle], freshness: Freshness
+        self, place: Place, options: SearchOptions, handles: Sequence[Handle], freshness: Freshness
     ) -> None:
         """Serve the stale row now and search again behind it, once however many ask."""
         with self._lock:
-            if key in self._refreshing:
+            if place.key in self._refreshing:
                 return
-            self._refreshing.add(key)
+            self._refreshing.add(place.key)
 
         def refresh() -> None:
             try:
@@ -176,7 +169,7 @@ class Pipeline:
                     options,
                     handles,
                     freshness,
-                    key,
+                    place,
                     self._host.scope("refresh"),
                     self._host.deadline(options.deadline_s),
                 )
@@ -184,7 +177,7 @@ class Pipeline:
                 return  # the row stays as stale as it is; the next reader tries again
             finally:
                 with self._lock:
-                    self._refreshing.discard(key)
+                    self._refreshing.discard(place.key)
 
         self._host.tasks.spawn(refresh, "refresh")
 
@@ -195,7 +188,7 @@ class Pipeline:
         options: SearchOptions,
         handles: Sequence[Handle],
         freshness: Freshness,
-        key: bytes | None,
+        place: Place | None,
         scope: Scope,
         deadline: Deadline,
     ) -> SearchResult:
@@ -219,8 +212,8 @@ class Pipeline:
         if not gathered.answered:
             raise engines.all_failed(gathered.failures, gathered.pending_engines, handles, scope)
         result = self._rank(options, gathered, freshness, scope, deadline)
-        if key is not None and self._worth_keeping(gathered, result):
-            self._queries.store(key, options.query, result)
+        if place is not None and self._worth_keeping(gathered, result):
+            self._recall.keep(place, options.query, result)
         return evolve(result, attempts=scope.attempts(), trace=scope.trace())
 
     def _worth_keeping(self, gathered: Gathered, result: SearchResult) -> bool:

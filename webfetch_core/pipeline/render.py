@@ -88,7 +88,7 @@ def provenance_line(provenance: Provenance, freshness: str, limit: int = MAX_TIT
             return f"[cache: exact match, {age}, {freshness}]"
         case ProvenanceKind.SEMANTIC:
             asked = one_line(provenance.matched_query, min(limit, MAX_TITLE_CHARS))
-            return f'[cache: semantic match to "{asked}", {age}, {freshness}]'
+            return f'[cache: semantic match to "{asked}", score {provenance.score:.2f}, {age}, {freshness}]'
         case ProvenanceKind.STALE:
             return f"[cache: stale, {age}, {freshness}; it is being refreshed, force_fresh waits for that]"
         case ProvenanceKind.FINDING:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import tellable
 from ..stages import Cache
 from .patience import Overdue, Patience
+
+T = TypeVar("T")
 
 OnError = Callable[[str], None]
 
@@ -98,6 +100,12 @@ class TolerantStore:
     def delete(self, space: str, key: bytes) -> bool:
         return bool(self._do("write", lambda cache: bool(cache.delete(space, key)), False))
 
+    def within(self, work: Callable[[Cache], T], otherwise: T, wait_s: float) -> T:
+        """Return what reading by ``work(cache)`` gives; ``otherwise`` where it fails or takes longer than
+        ``wait_s``. It goes on then, and nobody reads what it returns."""
+        value: T = self._do("read", work, otherwise, wait_s=wait_s)
+        return value
+
     def scan(self, space: str) -> Iterator[tuple[bytes, bytes]]:
         """The rows of a space, without a limit: for those who look after the store."""
         cache = self._find()
@@ -110,7 +118,15 @@ class TolerantStore:
         except BaseException as exc:
             self._tell("read", exc)
 
-    def _do(self, what: str, work: Callable[[Cache], Any], otherwise: Any, *, behind: bool = False) -> Any:
+    def _do(
+        self,
+        what: str,
+        work: Callable[[Cache], Any],
+        otherwise: Any,
+        *,
+        behind: bool = False,
+        wait_s: float | None = None,
+    ) -> Any:
         """The value of ``work``, or ``otherwise``; with ``behind`` whether it was started."""
         cache = self._find()
         if cache is None:
@@ -120,8 +136,9 @@ class TolerantStore:
                 return work(cache)
             if self._patience.overdue:
                 return otherwise
-            due_s = max(WRITE_S, self._wait_s) if what == "write" else self._wait_s
-            return self._patience.do(lambda: work(cache), 0.0 if behind else self._wait_s, due_s=due_s)
+            wait_s = self._wait_s if wait_s is None else wait_s
+            due_s = max(WRITE_S, wait_s) if what == "write" or wait_s > self._wait_s else wait_s
+            return self._patience.do(lambda: work(cache), 0.0 if behind else wait_s, due_s=due_s)
         except Overdue as exc:
             if behind:
                 return True

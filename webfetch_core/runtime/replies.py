@@ -284,6 +284,14 @@ def _chunk(value: Any) -> Chunk:
     )
 
 
+def check_places(value: Any, n: int, at_most: int) -> tuple[int, ...]:
+    """Raises ContractViolation unless ``value`` has up to ``at_most`` different places below ``n``."""
+    places = listed(value, "places", at_most)
+    if not all(type(p) is int and 0 <= p < n for p in places) or len(set(places)) < len(places):
+        raise ContractViolation(f"returned places {places!r} where different ones of {n} texts belong")
+    return tuple(places)
+
+
 def check_match(value: Any, n: int) -> Match | None:
     """Raises ContractViolation unless ``value`` is None or a Match with an index below ``n``."""
     if value is None:

@@ -264,11 +264,12 @@ def test_no_room_for_an_excerpt_says_so() -> None:
     [
         (ProvenanceKind.FRESH, "[fresh search]"),
         (ProvenanceKind.EXACT, "[cache: exact match, 2h old, recent]"),
-        (ProvenanceKind.SEMANTIC, '[cache: semantic match to "how deep?", 2h old, recent]'),
+        (ProvenanceKind.SEMANTIC, '[cache: semantic match to "how deep?", score 0.97, 2h old, recent]'),
     ],
 )
 def test_provenance_lines(kind: ProvenanceKind, line: str) -> None:
-    assert provenance_line(Provenance(kind=kind, matched_query="how deep?", age_s=7_300), "recent") == line
+    provenance = Provenance(kind=kind, matched_query="how deep?", age_s=7_300, score=0.97)
+    assert provenance_line(provenance, "recent") == line
 
 
 @pytest.mark.parametrize(

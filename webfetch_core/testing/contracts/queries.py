@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from ...models import Freshness
 from ...providers import Provider
-from ...runtime.replies import check_match
+from ...runtime.replies import check_match, check_places
 from ...stages import FreshnessClassifier, QueryMatcher
 from . import inputs
 from .base import ProviderContract, concurrently
@@ -59,6 +59,18 @@ class QueryMatcherContract(ProviderContract):
     def test_any_text_can_be_matched(self, subject: Any) -> None:
         for query in _ODD_QUERIES:
             check_match(subject.match(query, list(_ODD_QUERIES)), len(_ODD_QUERIES))
+
+    def test_a_shortlist_names_places_once_and_keeps_to_its_length(self, subject: Any) -> None:
+        shortlist = getattr(subject, "shortlist", None)
+        if shortlist is None:
+            return  # the core goes by age then
+        query = "how high is the lighthouse of Tarn"
+        texts = (*(b for _, b in self.different), query, *_ODD_QUERIES)
+        places = check_places(shortlist(query, texts, 3), len(texts), 3)
+        assert places[:1] == (texts.index(query),), "the nearest text to a query is that query"
+        assert not check_places(shortlist(query, (), 3), 0, 3)
+        for odd in _ODD_QUERIES:
+            check_places(shortlist(odd, texts, 5), len(texts), 5)
 
     def test_concurrent_calls_agree(self, subject: Any, declared: Provider[Any]) -> None:
         query, candidates = self.different[0][0], [b for _, b in self.different]

@@ -1,0 +1,96 @@
+"""What earlier searches found, for a query that is asked again: in the same words, or in others.
+
+The order of trust: the answer to this very query, the answer to one that asks the same, and only then what
+a model said of either.
+"""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from ..models import Freshness, ProvenanceKind, SearchResult
+from ..runtime.deadline import Deadline
+from ..runtime.emitter import Scope
+from ..runtime.host import Host
+from .cache_rows import QUERIES, query_key
+from .caching import CachedResult, QueryCache
+from .query_index import Asked, QueryIndex
+from .request import SearchOptions
+from .semantic import SemanticLookup
+from .tolerant_store import TolerantStore
+
+
+@frozen
+class Place:
+    """Where the answer to a request is kept: under ``key``, among the other queries of ``scope``."""
+
+    key: bytes
+    scope: str
+
+
+def place_of(options: SearchOptions, engines: tuple[str, ...], mode: str) -> Place:
+    """Return the place of a request's answer; ``engines`` are those asked, and what else tells their
+    answers apart from others'."""
+
+    def key(query: str) -> bytes:
+        return query_key(
+            query,
+            engines=engines,
+            limit=options.limit,
+            mode=mode,
+            time_filter=options.hint,
+            include_domains=options.include_domains,
+            exclude_domains=options.exclude_domains,
+            language=options.language,
+            country=options.country,
+        )
+
+    return Place(key(options.query), key("").hex())
+
+
+class Recall:
+    """The answers that the cache has. Thread-safe."""
+
+    def __init__(self, host: Host, store: TolerantStore) -> None:
+        self._host = host
+        self._answers = QueryCache(store, host.clock, host.settings.ttl)
+        self._index = QueryIndex(store)
+        self._semantic = SemanticLookup(host, self._index)
+
+    def find(
+        self, place: Place, options: SearchOptions, freshness: Freshness, scope: Scope, deadline: Deadline
+    ) -> CachedResult | None:
+        """Return what may be served, its provenance set; a STALE one is to be refreshed behind.
+
+        Args:
+            freshness: the query's own class, which bounds the age of an answer to another wording.
+            deadline: for the matcher; it has no say in looking up the very query.
+        """
+        found = self._answers.lookup(place.key, hint=options.hint) or self._semantic.find(
+            options.query, place.scope, self._answers, bound=freshness, events=scope, deadline=deadline
+        )
+        if found is None:
+            scope.emit("cache.missed", stage="cache", target=options.query)
+            return None
+        origin = found.result.provenance
+        told = {"kind": str(found.kind)}
+        if found.kind is ProvenanceKind.SEMANTIC:
+            told |= {"matched": origin.matched_query, "score": f"{origin.score:.2f}", "reason": origin.reason}
+        scope.emit("cache.hit", stage="cache", target=options.query, data=told)
+        return found
+
+    def keep(self, place: Place, query: str, result: SearchResult) -> bool:
+        """Keep a fresh result where :meth:`find` looks for it; say whether it was kept."""
+        if not self._answers.store(place.key, query, result):
+            return False
+        self._index.note(
+            Asked(
+                space=QUERIES,
+                key=place.key,
+                query=query,
+                scope=place.scope,
+                at=self._host.clock.time(),
+                freshness=result.freshness,
+            )
+        )
+        return True
