@@ -29,10 +29,13 @@ from .cache_rows import (
 )
 from .caching import CachedResult
 from .lifetimes import CLOCK_SLACK_S, judge, lifetime
+from .query_index import Asked, QueryIndex
 from .request import SearchOptions, checked_query
 from .tolerant_store import WRITE_S, TolerantStore
 
 SCHEME = "model-finding"
+SCOPE = "findings"
+"""Of their queries in the index: a finding answers its question under whatever conditions it is asked."""
 TITLE = "UNVERIFIED: saved by a model, not fetched"
 """Title of every finding's passage: its source header says what it is wherever it is shown."""
 
@@ -107,6 +110,16 @@ class FindingCache:
         if not patient.put(FINDINGS, key, encode_row(self._clock.time(), facts, finding)):
             told = reasons[0] if reasons else f"the cache did not answer within {WRITE_S:.0f} s"
             raise CacheError(f"the finding was not saved: {told}", fix="webfetch cache stats, and try again")
+        QueryIndex(patient).note(
+            Asked(
+                space=FINDINGS,
+                key=key,
+                query=question,
+                scope=SCOPE,
+                at=self._clock.time(),
+                freshness=freshness,
+            )
+        )
         return finding
 
     def lookup(self, key: bytes, *, hint: Freshness | None = None) -> CachedResult | None:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from ..models import Freshness, ProvenanceKind, SearchResult
+from ..models import Freshness, SearchResult
 from ..runtime.deadline import Deadline
 from ..runtime.emitter import Scope
 from ..runtime.host import Host
 from .cache_rows import QUERIES, query_key
 from .caching import CachedResult, QueryCache
+from .findings import SCOPE, FindingCache, may_serve
 from .query_index import Asked, QueryIndex
 from .request import SearchOptions
-from .semantic import SemanticLookup
+from .semantic import Answers, SemanticLookup
 from .tolerant_store import TolerantStore
 
 
@@ -54,6 +55,7 @@ class Recall:
     def __init__(self, host: Host, store: TolerantStore) -> None:
         self._host = host
         self._answers = QueryCache(store, host.clock, host.settings.ttl)
+        self._findings = FindingCache(store, host.clock, host.settings.ttl, enabled=host.settings.findings)
         self._index = QueryIndex(store)
         self._semantic = SemanticLookup(host, self._index)
 
@@ -66,15 +68,22 @@ class Recall:
             freshness: the query's own class, which bounds the age of an answer to another wording.
             deadline: for the matcher; it has no say in looking up the very query.
         """
-        found = self._answers.lookup(place.key, hint=options.hint) or self._semantic.find(
-            options.query, place.scope, self._answers, bound=freshness, events=scope, deadline=deadline
-        )
+
+        def reworded(answers: Answers, among: str) -> CachedResult | None:
+            return self._semantic.find(
+                options.query, among, answers, bound=freshness, events=scope, deadline=deadline
+            )
+
+        found = self._answers.lookup(place.key, hint=options.hint) or reworded(self._answers, place.scope)
+        if found is None and self._host.settings.findings and may_serve(options):
+            key = self._findings.key(options.query)
+            found = self._findings.lookup(key, hint=options.hint) or reworded(self._findings, SCOPE)
         if found is None:
             scope.emit("cache.missed", stage="cache", target=options.query)
             return None
         origin = found.result.provenance
         told = {"kind": str(found.kind)}
-        if found.kind is ProvenanceKind.SEMANTIC:
+        if origin.reason:
             told |= {"matched": origin.matched_query, "score": f"{origin.score:.2f}", "reason": origin.reason}
         scope.emit("cache.hit", stage="cache", target=options.query, data=told)
         return found

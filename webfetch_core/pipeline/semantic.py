@@ -7,6 +7,7 @@ core's. Precision first: whatever is in doubt is a miss, which costs a search.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from attrs import evolve
@@ -68,7 +69,7 @@ class SemanticLookup:
             try:
                 found: tuple[Asked, Match] | None = self._host.caller.call(
                     handle,
-                    lambda matcher, view=view: self._match(matcher, query, view, bound),
+                    partial(self._match, query=query, view=view, bound=bound),
                     scope=events,
                     deadline=deadline,
                     target=query,

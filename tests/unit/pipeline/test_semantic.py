@@ -199,3 +199,30 @@ def test_what_a_score_claims_is_bounded(host: Any) -> None:
     one = host(Match(index=0, query="", score=17.0))
     one.search(FIRST)
     assert one.search(REWORDED).provenance.score == 1.0
+
+
+# ---- what a model saved ----
+
+
+def test_a_finding_is_served_to_other_words_and_stays_unverified(host: Any) -> None:
+    one = host()
+    one.wf.save_finding(FIRST, "The mayor built it, in 1911.")
+    found = one.search(REWORDED)
+    assert (found.provenance.kind, found.provenance.matched_query) == ("finding", FIRST)
+    assert one.wf.render(found).startswith("[UNVERIFIED: ") and "1911" in one.wf.render(found)
+    assert one.engines["alpha"].calls == []
+    assert one.search(FIRST).provenance.kind == "finding"
+    assert one.search("the dam").provenance.kind == "fresh"
+
+
+def test_what_the_web_says_comes_before_a_finding_in_any_wording(host: Any) -> None:
+    one = host()
+    one.wf.save_finding(FIRST, "The mayor built it, in 1911.")
+    assert kinds(one, REWORDED, REWORDED, force_fresh=True) == ["fresh", "fresh"]
+    assert kinds(one, FIRST, REWORDED) == ["semantic", "exact"]
+
+
+def test_findings_that_are_switched_off_match_nothing(host: Any) -> None:
+    store = MemoryCache()
+    host(cache=store).wf.save_finding(FIRST, "The mayor built it, in 1911.")
+    assert kinds(host(cache=store, findings=False), REWORDED) == ["fresh"]
