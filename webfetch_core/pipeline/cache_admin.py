@@ -7,7 +7,7 @@ import os
 import threading
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 
 from attrs import frozen
@@ -15,6 +15,8 @@ from attrs import frozen
 from ..models import Freshness, ProvenanceKind
 from ..stages import Cache
 from .cache_rows import (
+    ASKED,
+    FINDINGS,
     NEGATIVE,
     PAGES,
     QUERIES,
@@ -149,6 +151,8 @@ def purge(
     else:
         spaces = DISPOSABLE if space is None else (space,)
     if older_than_s is None and query is None:
+        if set(spaces) & {QUERIES, FINDINGS}:
+            _clear_asked(cache, spaces)
         return sum(cache.clear(name) for name in spaces)
     count = 0
     for name in spaces:
@@ -159,7 +163,17 @@ def purge(
             old = older_than_s is None or now - row.at >= older_than_s
             if old and (query is None or _asks(row, query) or _is_key(key, query)):
                 count += cache.delete(name, key)
+                if name in (QUERIES, FINDINGS):
+                    cache.delete(ASKED, key)
     return count
+
+
+def _clear_asked(cache: Cache, spaces: Collection[str]) -> None:
+    """Drop the index's rows of answers that go: they would only be looked for in vain."""
+    for key, value in cache.scan(ASKED):
+        row = decode_row(value)
+        if row is None or row.facts.get("space") in spaces:
+            cache.delete(ASKED, key)
 
 
 def _asks(row: Row, query: str) -> bool:

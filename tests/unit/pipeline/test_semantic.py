@@ -9,6 +9,7 @@ import pytest
 
 from webfetch_core import ConfigError
 from webfetch_core.models import Match
+from webfetch_core.pipeline.cache_admin import purge
 from webfetch_core.pipeline.cache_rows import ASKED, QUERIES
 from webfetch_core.testing import FakeClock, Hang, MemoryCache, ScriptedMatcher, fake_plugin
 
@@ -226,3 +227,14 @@ def test_findings_that_are_switched_off_match_nothing(host: Any) -> None:
     store = MemoryCache()
     host(cache=store).wf.save_finding(FIRST, "The mayor built it, in 1911.")
     assert kinds(host(cache=store, findings=False), REWORDED) == ["fresh"]
+
+
+def test_a_purge_takes_the_index_along(host: Any) -> None:
+    one = host()
+    one.search(FIRST)
+    one.search("the dam")
+    one.wf.save_finding("how deep is it", "Very deep, about 80 m.")
+    store: MemoryCache = one.cache
+    assert purge(store, now=0.0, query=FIRST) == 1 and len(list(store.scan(ASKED))) == 2
+    assert purge(store, now=0.0, space=QUERIES) == 1 and len(list(store.scan(ASKED))) == 1
+    assert purge(store, now=0.0, space="findings") == 1 and not list(store.scan(ASKED))
