@@ -10,7 +10,7 @@ import attrs
 
 from . import __version__
 from .errors import ConfigError, NotConfigured, WebfetchError
-from .pipeline.cache_admin import Counters
+from .pipeline.counters import Counters
 from .registry.manager import describe
 from .registry.report import STAGES, CheckReport, PluginReport, ProviderReport, SettingReport, StatusReport
 from .runtime.breaker import BreakerState

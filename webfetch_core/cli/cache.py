@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import CacheError
 from ..pipeline import cache_admin
+from ..pipeline.counters import Counters
 from ..pipeline.render import human_age
 from ..stages import Cache
 from .exit_codes import NOTHING_FOUND, OK
@@ -45,7 +46,7 @@ def _store(wf: Webfetch) -> Cache:
 
 def _stats(args: Namespace, wf: Webfetch, store: Cache, streams: Streams, width: int) -> int:
     stats = dict(store.stats())
-    counters = cache_admin.Counters(store).lifetime()
+    counters = Counters(store).lifetime()
     if args.json:
         streams.json({"cache": stats, "counters": counters})
         return OK

@@ -1,14 +1,8 @@
-"""Looking after the cache: counters that survive, and listing, showing and purging rows."""
+"""Looking after the cache: listing, showing and purging rows."""
 
 from __future__ import annotations
 
-import json
-import os
-import threading
-import uuid
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
-from functools import partial
+from collections.abc import Collection, Iterator
 
 from attrs import frozen
 
@@ -20,7 +14,6 @@ from .cache_rows import (
     NEGATIVE,
     PAGES,
     QUERIES,
-    STATS,
     VECTORS,
     Row,
     decode_row,
@@ -28,69 +21,9 @@ from .cache_rows import (
     normalise_query,
 )
 from .caching import CachedResult, cached_result
-from .tolerant_store import OnError, TolerantStore
 
 DISPOSABLE = (QUERIES, PAGES, NEGATIVE, VECTORS)
 """Spaces that a purge without a name empties: all can be had again. Counters and findings cannot."""
-
-
-# ---- counters ------------------------------------------------------------------------------------
-
-
-class Counters:
-    """Sums that many processes add to. A store of bytes has no atomic add, so each process keeps
-    its own row (no two ever write the same one) and reading adds the rows up."""
-
-    def __init__(self, cache: Cache | TolerantStore | None, on_error: OnError | None = None) -> None:
-        self._store = TolerantStore.over(cache, on_error)
-        self._lock = threading.Lock()
-        self._begin()
-
-    def _begin(self) -> None:
-        self._pid = os.getpid()
-        self._key = f"counter/{uuid.uuid4().hex}".encode()
-        self._own: Counter[str] = Counter()
-
-    def bump(self, name: str, n: int = 1) -> None:
-        """Add to one counter."""
-        self.bump_many({name: n})
-
-    def bump_many(self, counts: Mapping[str, int]) -> None:
-        """Add to several counters in one write."""
-        with self._lock:
-            if self._pid != os.getpid():
-                self._begin()  # after a fork: the parent goes on with the row that was copied
-            self._own.update(counts)
-            self._store.put_behind(STATS, self._key, partial(_row, self._own))
-
-    def session(self) -> dict[str, int]:
-        """Return what this object counted."""
-        with self._lock:
-            return dict(self._own) if self._pid == os.getpid() else {}
-
-    def lifetime(self) -> dict[str, int]:
-        """Return the sums over every process there has been."""
-        total: Counter[str] = Counter()
-        with self._lock:
-            seen = Counter(self._own) if self._pid == os.getpid() else Counter()
-            for key, value in self._store.scan(STATS):
-                if key.startswith(b"counter/") and key != self._key:
-                    total.update(_counts(value))
-            return dict(total + seen)
-
-
-def _row(counts: Mapping[str, int]) -> bytes:
-    return json.dumps(dict(counts)).encode()  # the copy is made in one step, whoever counts meanwhile
-
-
-def _counts(value: bytes) -> dict[str, int]:
-    try:
-        return {str(k): v for k, v in json.loads(value).items() if type(v) is int}
-    except (ValueError, AttributeError):
-        return {}
-
-
-# ---- rows ----------------------------------------------------------------------------------------
 
 
 @frozen(kw_only=True)

@@ -16,8 +16,8 @@ from ..runtime.deadline import Deadline
 from ..runtime.emitter import Scope
 from ..runtime.host import Host, permission_mark
 from . import engines
-from .cache_admin import Counters
 from .cascade import Ranking
+from .counters import Counters
 from .gather import Gathered, Gathering
 from .pages import STALE, PageLoader
 from .ranking import RankStage, passage_of

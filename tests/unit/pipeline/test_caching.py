@@ -23,9 +23,10 @@ from webfetch_core.models import (
     SearchHit,
     SearchResult,
 )
-from webfetch_core.pipeline.cache_admin import Counters, list_queries, purge, show
+from webfetch_core.pipeline.cache_admin import list_queries, purge, show
 from webfetch_core.pipeline.cache_rows import decode_row, normalise_query, query_key, url_key
 from webfetch_core.pipeline.caching import QueryCache
+from webfetch_core.pipeline.counters import Counters
 from webfetch_core.pipeline.lifetimes import judge
 from webfetch_core.pipeline.negative_cache import NegativeCache
 from webfetch_core.pipeline.page_cache import PageCache

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from webfetch_core.errors import CacheError
-from webfetch_core.pipeline.cache_admin import Counters
+from webfetch_core.pipeline.counters import Counters
 from webfetch_core.pipeline.patience import IDLE_THREADS, Overdue, Patience
 from webfetch_core.pipeline.tolerant_store import WAIT_S, TolerantStore
 from webfetch_core.testing import MemoryCache
