@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -488,29 +487,7 @@ def test_asking_again_from_within_does_not_wait_for_oneself() -> None:
     assert flight.do(b"k", lambda: flight.do(b"k", lambda: 1, 5)) == ((1, False), False)
 
 
-# ---- counters and rows ----
-
-
-def test_counters_add_up_over_processes(store: DictCache) -> None:
-    one, other = Counters(store), Counters(store)
-    one.bump("searches")
-    one.bump("searches", 2)
-    other.bump_many({"searches": 4, "pages": 1})
-    assert one.session() == {"searches": 3}
-    assert one.lifetime() == other.lifetime() == {"searches": 7, "pages": 1}
-    store.rows["stats", b"counter/damaged"] = b"[1"
-    assert Counters(store).lifetime() == {"searches": 7, "pages": 1}
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_a_forked_child_counts_for_itself(store: DictCache, monkeypatch: pytest.MonkeyPatch) -> None:
-    counters = Counters(store)
-    counters.bump("searches", 2)
-    monkeypatch.setattr("os.getpid", lambda: -1)  # what a child sees: the same object, another pid
-    assert counters.session() == {}
-    counters.bump("searches")
-    assert counters.session() == {"searches": 1}
-    assert counters.lifetime() == {"searches": 3}
+# ---- rows ----
 
 
 def test_listing_showing_and_purging(store: DictCache, clock: Clock) -> None:
