@@ -46,9 +46,9 @@ from webfetch_rank_bm25.settings import Bm25Settings
 from webfetch_core import Document
 from webfetch_core.errors import WebfetchError
 from webfetch_core.models import Chunk
+from webfetch_core.pipeline.candidates import PAGE_PRIOR
 from webfetch_core.pipeline.cascade import Step, run
 from webfetch_core.pipeline.chunking import chunk
-from webfetch_core.pipeline.pipeline import PAGE_PRIOR
 from webfetch_core.pipeline.ranking import passage_of
 from webfetch_core.pipeline.selection import select
 from webfetch_core.settings import ChunkSettings, RankingSettings

@@ -16,22 +16,20 @@ from ..runtime.deadline import Deadline
 from ..runtime.emitter import Scope
 from ..runtime.host import Host, permission_mark
 from . import engines
-from .cascade import Ranking
+from .candidates import candidates, page_priors
 from .counters import Counters
 from .gather import Gathered, Gathering
-from .pages import STALE, PageLoader
+from .notes import common_fault, notes_on_gathering, notes_on_ranking
+from .pages import PageLoader
 from .ranking import RankStage, passage_of
 from .recall import Place, Recall, place_of
 from .request import SearchOptions, classify
 from .selection import select
 from .single_flight import SingleFlight
 from .tolerant_store import TolerantStore
-from .urls import canonical
 
 _NO_OUTAGE = frozenset({"not_configured", "bad_query"})
 """Kinds of an engine's failure that will be the same tomorrow."""
-PAGE_PRIOR = 0.1
-"""How much a page's rank tells about its passages; 0 trusts the passages alone."""
 RANK_RESERVE_S = 0.15
 """What is kept back from the deadline for ranking until this host has measured its own."""
 STAGES_OF_A_SEARCH = ("fetch", "extract", "rank", "compress", "freshness", "match")
@@ -233,11 +231,11 @@ class Pipeline:
     ) -> SearchResult:
         started = self._host.clock.monotonic()
         settings = self._host.settings.ranking
-        chunks = _candidates(gathered)
-        fault = _common_fault(gathered)
+        chunks = candidates(gathered)
+        fault = common_fault(gathered)
         if fault and not chunks:
             raise PageError(f"no page could be read: {fault}", kind="bad_response")
-        notes = [*_notes(gathered), *([f"every page failed: {fault}"] if fault else [])]
+        notes = [*notes_on_gathering(gathered), *([f"every page failed: {fault}"] if fault else [])]
         if self._host.store_problem:
             notes.append(f"there is no cache: {self._host.store_problem}")
         ranking = self._ranks.rank(
@@ -264,7 +262,7 @@ class Pipeline:
         elif chunks:
             notes.append("no passage of the pages found shares a word with the query")
         if chunks:
-            notes += self._notes_on_ranking(ranking)
+            notes += notes_on_ranking(self._host, ranking)
         took = self._host.clock.monotonic() - started
         self._rank_s = 0.7 * self._rank_s + 0.3 * took
         scope.emit("stage.finished", stage="rank", elapsed_s=took, count=len(chunks))
@@ -279,70 +277,5 @@ class Pipeline:
             ranked_by=ranking.ran,
         )
 
-    def _notes_on_ranking(self, ranking: Ranking) -> Sequence[str]:
-        """What a reader should know who takes the order for a ranking."""
-        lexical = self._host.ranker("lexical")
-        if not ranking.ran:
-            why = "no ranker is in use" if lexical is None else "the ranker failed"
-            return [f"{why}: excerpts are in the engines' order"]
-        by_order = ranking.ran == ("lexical",) and lexical is not None and lexical.entry.plugin == "builtin"
-        if by_order and self._host.settings.rank == "auto":
-            return ["no ranker is installed: excerpts are in the engines' order"]
-        return []
-
     def _count(self, result: SearchResult) -> None:
         self._counters.bump_many({"searches": 1, f"served_{result.provenance.kind}": 1})
-
-
-def page_priors(chunks: Sequence[Chunk], gathered: Gathered) -> list[float]:
-    """How far each chunk's page may be trusted to be the right one: ``1 / (1 + 0.1 (rank - 1))``.
-
-    The engines saw the whole web and the page's standing in it, which no passage shows. Measured on
-    the mini web; 0.1 and 0.2 do the same, 0 loses five answers of a hundred.
-    """
-    ranks = {canonical(hit.url): hit.rank for hit in gathered.hits}
-    # A page may be loaded under another spelling than the one that the last engine brought.
-    mine = {url: ranks.get(canonical(url), len(ranks)) for url in {chunk.url for chunk in chunks}}
-    return [1.0 / (1.0 + PAGE_PRIOR * (mine[chunk.url] - 1)) for chunk in chunks]
-
-
-def _candidates(gathered: Gathered) -> list[Chunk]:
-    """Every chunk that arrived, by rank of its page; an engine's snippet speaks for a page that did not."""
-    chunks: list[Chunk] = []
-    snippets: list[Chunk] = []
-    for hit in gathered.hits:
-        state = gathered.pages.get(canonical(hit.url))
-        if state is not None and state.document is not None:
-            chunks.extend(state.chunks)
-        elif hit.snippet.strip():
-            snippets.append(Chunk(text=hit.snippet, url=hit.url, title=hit.title, end=len(hit.snippet)))
-    return chunks + snippets
-
-
-def _common_fault(gathered: Gathered) -> str:
-    """The fault of a plugin, or of ours, that every page failed by; empty when there is none."""
-    faults = [state.error for state in gathered.pages.values()]
-    if faults and all(fault is not None and fault.kind == "plugin_error" for fault in faults):
-        return str(faults[0])
-    return ""
-
-
-def _notes(gathered: Gathered) -> Sequence[str]:
-    # An engine that declines is no news to a reader of the answer: its status line says so.
-    notes = [
-        f"{name} failed: {error.message}"
-        for name, error in gathered.failures.items()
-        if error.kind != "not_configured"
-    ]
-    notes += [f"{name} was too slow and was left behind" for name in gathered.pending_engines]
-    if gathered.hits and not any(s.document for s in gathered.pages.values()):
-        kinds: dict[str, int] = {}
-        for state in gathered.pages.values():
-            kind = state.error.kind if state.error else "pending"
-            kinds[kind] = kinds.get(kind, 0) + 1
-        told = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items()))
-        notes.append(f"no page could be read ({told}); the excerpts are the engines' own snippets")
-    stale = [s.hit.url for s in gathered.pages.values() if s.document and STALE in s.document.flags]
-    if stale:
-        notes.append(f"these did not answer, and older copies stand in for them: {', '.join(stale)}")
-    return notes
