@@ -8,8 +8,11 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from types import TracebackType
 from typing import Any
+
+from attrs import frozen
 
 from . import __version__, builtin
 from .errors import BadQuery, CacheError, Cancelled, ConfigError, WebfetchError
@@ -17,10 +20,12 @@ from .events import Event
 from .log import get_logger
 from .models import Chunk, Document, Freshness, Match, Page, ProvenanceKind, Scored, SearchResult
 from .pipeline import render as rendering
+from .pipeline.counters import Counters
 from .pipeline.findings import Finding, FindingCache, check_enabled, checked_question, is_finding
 from .pipeline.pages import PageLoader, PagePolicy
 from .pipeline.pipeline import CLASSIFY_S, Pipeline
 from .pipeline.ranking import RankStage
+from .pipeline.receipts import tally_fee, tally_text
 from .pipeline.request import (
     SearchOptions,
     checked_code,
@@ -49,6 +54,21 @@ _log = get_logger("app")
 COMPRESS_S = 2.0
 """How long a compressor may take: it comes on top of a search's deadline, and without it the excerpts
 are merely longer."""
+
+
+@frozen
+class Parts:
+    """What a ``Webfetch`` makes at its first search or page."""
+
+    store: TolerantStore
+    counters: Counters
+    loader: PageLoader
+    pipeline: Pipeline
+
+    def settle(self) -> None:
+        """Write what was counted, and let writes that are under way end, for a moment."""
+        self.counters.write()
+        self.store.settle()
 
 
 class Webfetch:
@@ -92,7 +112,7 @@ class Webfetch:
         catalog = Catalog(manager, self.settings, self._environ)
         self._host = Host(self.settings, manager, catalog, clock or SystemClock(), self._environ)
         self._lock = threading.Lock()
-        self._parts: tuple[TolerantStore, PageLoader, Pipeline] | None = None
+        self._parts: Parts | None = None
         self._host.emitter.emit(Event(name="host.started", at=self._host.clock.monotonic()))
 
     def __enter__(self) -> Webfetch:
@@ -106,7 +126,7 @@ class Webfetch:
     def close(self) -> None:
         """Release everything. Idempotent; never raises; takes a few seconds at the very most."""
         if self._parts is not None and not self._host.closed:
-            self._parts[0].settle()
+            self._parts.settle()
         self._host.close()
 
     def warm_up(self, *stages: str) -> None:
@@ -177,7 +197,12 @@ class Webfetch:
             engines=(engines,) if isinstance(engines, str) else tuple(engines),
         )
         deadline = self._host.deadline(deadline_s)
-        return self._open(deadline_s)[2].search(options, deadline)
+        parts = self._open(deadline_s)
+        try:
+            return parts.pipeline.search(options, deadline)
+        except WebfetchError:
+            parts.counters.bump("searches_failed")
+            raise
 
     def fetch(self, url: str, *, force_fresh: bool = False, deadline_s: float | None = None) -> Document:
         """Return the document behind ``url``: guarded, from the page cache where it is there.
@@ -195,8 +220,11 @@ class Webfetch:
             self.settings.fetch_timeout_s if deadline_s is None else checked_seconds(deadline_s, "deadline_s")
         )
         deadline = self._host.deadline(seconds)
-        loader = self._open(seconds)[1]
-        return loader.load(url.strip(), policy, scope=self._host.scope("fetch"), deadline=deadline)
+        parts = self._open(seconds)
+        try:
+            return parts.loader.load(url.strip(), policy, scope=self._host.scope("fetch"), deadline=deadline)
+        finally:
+            parts.counters.write()
 
     def extract(
         self, page: Page | bytes, *, url: str = "", content_type: str = "text/html"
@@ -275,13 +303,16 @@ class Webfetch:
             budget_tokens: for the whole text; by default ``settings.budget.tool`` characters.
             full_results: skip compression and take the larger default budget.
         """
-        return rendering.render(
+        text = rendering.render(
             result,
             self._budget(budget_tokens, full_results),
             chunks=self.excerpts(result, budget_tokens, full_results=full_results),
             merge_sources=self.settings.render.merge_sources,
             header=self.settings.render.header,
         )
+        if self._parts is not None:  # without a search or a page of ours there is nothing to reckon with
+            self._parts.counters.bump_many(tally_text(text))
+        return text
 
     def excerpts(
         self, result: SearchResult, budget_tokens: int | None = None, *, full_results: bool = False
@@ -351,7 +382,9 @@ class Webfetch:
         cache = self._lasting_cache()
         findings = FindingCache(TolerantStore(cache), self._host.clock, self.settings.ttl)
         kind = hint or self.classify_freshness(question)
-        return findings.save(cache, question, text, source=source, freshness=kind)
+        saved = findings.save(cache, question, text, source=source, freshness=kind)
+        self._open(STORE_LIMIT_S).counters.bump("findings_saved")
+        return saved
 
     # ---- what runs, and why -----------------------------------------------------------------------
 
@@ -366,7 +399,7 @@ class Webfetch:
         """
         self._build_engines()
         if self._parts is not None:
-            self._parts[0].settle()  # counters are written behind
+            self._parts.settle()
         return status_report(self._host, sys.version.split()[0])
 
     def plugins(self) -> tuple[PluginReport, ...]:
@@ -427,7 +460,7 @@ class Webfetch:
         if self._host.closed:
             raise Cancelled("this Webfetch is closed", fix="make a new one")
 
-    def _open(self, seconds: float) -> tuple[TolerantStore, PageLoader, Pipeline]:
+    def _open(self, seconds: float) -> Parts:
         """The parts, made once. A cache that opens slowly is waited for during part of ``seconds``;
         then the work goes on as if nothing were cached, until it is there."""
         self._check_open()
@@ -437,9 +470,16 @@ class Webfetch:
                 store = TolerantStore(
                     lambda: self._host.store(0.0), on_error=_tell_of_cache, wait_s=CACHE_WAIT_S
                 )
-                loader = PageLoader(self._host, store)
-                self._parts = (store, loader, Pipeline(self._host, store, loader))
+                counters = Counters(store, clock=self._host.clock)
+                self._host.emitter.subscribe(partial(_count_fee, counters))
+                loader = PageLoader(self._host, store, counters)
+                self._parts = Parts(store, counters, loader, Pipeline(self._host, store, loader, counters))
             return self._parts
+
+
+def _count_fee(counters: Counters, event: Event) -> None:
+    if event.name == "call.finished" and event.cost_usd:
+        counters.note(tally_fee(event.cost_usd))
 
 
 def _tell_of_cache(reason: str) -> None:

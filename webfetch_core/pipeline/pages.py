@@ -13,10 +13,12 @@ from ..models import Document, FetchRequest, Freshness, Page
 from ..runtime.deadline import Deadline
 from ..runtime.emitter import Scope
 from ..runtime.host import Host, permission_mark
+from .counters import Counters
 from .lifetimes import lifetime
 from .negative_cache import NegativeCache
 from .page_cache import CachedDocument, PageCache
 from .page_source import THIN, PageSource, renders_js
+from .receipts import tally_page
 from .tolerant_store import TolerantStore
 from .urls import canonical
 
@@ -57,9 +59,10 @@ def _conditional(request: FetchRequest, cached: CachedDocument | None) -> FetchR
 class PageLoader:
     """Loads pages for one ``Webfetch``. Thread-safe; called in threads that may be left behind."""
 
-    def __init__(self, host: Host, store: TolerantStore) -> None:
+    def __init__(self, host: Host, store: TolerantStore, counters: Counters | None = None) -> None:
         self._host = host
         self._store = store
+        self._counters = counters or Counters(None)
         self._source = PageSource(host)
         ttl = host.settings.ttl
         self._pages = PageCache(store, host.clock, ttl)
@@ -85,13 +88,16 @@ class PageLoader:
             self.tell_of_trouble(scope)
         if cached is not None and self._young(cached, policy):
             scope.emit("page.cached", stage="fetch", target=url, outcome="hit", elapsed_s=0.0)
+            self._counters.note(tally_page("cached", cached.document))
             return cached.document
         try:
             return self._fetch(url, key, policy, cached, web=web, scope=scope, deadline=deadline)
         except WebfetchError as exc:
             if cached is None or exc.kind not in _STALE_IF or not self._passable(cached, policy):
+                self._counters.note(tally_page("failed"))
                 raise
             scope.emit("page.cached", stage="fetch", target=url, outcome="stale", reason=exc.message)
+            self._counters.note(tally_page("cached", cached.document))
             return evolve(cached.document, flags=(*cached.document.flags, STALE))
 
     def _fetch(
@@ -118,6 +124,7 @@ class PageLoader:
             page, document = get(request)
             if document is None and (renewed := self._renewed(key, page)) is not None:
                 scope.emit("page.cached", stage="fetch", target=url, outcome="renewed")
+                self._counters.note(tally_page("renewed", renewed))
                 return renewed
             if document is None:  # it vanished from the cache meanwhile: what was confirmed is not there
                 page, document = get(plain)
@@ -140,6 +147,7 @@ class PageLoader:
                 permission=self._host.permission_for(url) or self._host.permission_for(page.final_url or url),
             ):
                 scope.emit("page.cached", stage="fetch", target=url, outcome="stored")
+        self._counters.note(tally_page("fetched", document))
         return document
 
     def _is_whole(self, page: Page, document: Document) -> bool:

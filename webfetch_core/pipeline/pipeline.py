@@ -23,6 +23,7 @@ from .notes import common_fault, notes_on_gathering, notes_on_ranking
 from .pages import PageLoader
 from .ranking import RankStage, passage_of
 from .recall import Place, Recall, place_of
+from .receipts import tally_search
 from .request import SearchOptions, classify
 from .selection import select
 from .single_flight import SingleFlight
@@ -45,11 +46,11 @@ FINGERPRINT_S = 2.0
 class Pipeline:
     """The searches of one ``Webfetch``. Thread-safe."""
 
-    def __init__(self, host: Host, store: TolerantStore, loader: PageLoader) -> None:
+    def __init__(self, host: Host, store: TolerantStore, loader: PageLoader, counters: Counters) -> None:
         self._host = host
         self._loader = loader
         self._recall = Recall(host, store)
-        self._counters = Counters(store)
+        self._counters = counters
         self._flights = SingleFlight(host.clock.monotonic)
         self._ranks = RankStage(host)
         self._numbers = counter(1)
@@ -84,7 +85,7 @@ class Pipeline:
         )
         elapsed = self._host.clock.monotonic() - scope.started
         scope.emit("search.finished", target=options.query, elapsed_s=elapsed, count=len(result.chunks))
-        self._count(result)
+        self._counters.bump_many(tally_search(result))
         return evolve(
             result,
             elapsed_s=round(elapsed, 4),
@@ -276,6 +277,3 @@ class Pipeline:
             notes=tuple(notes),
             ranked_by=ranking.ran,
         )
-
-    def _count(self, result: SearchResult) -> None:
-        self._counters.bump_many({"searches": 1, f"served_{result.provenance.kind}": 1})
