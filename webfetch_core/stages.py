@@ -125,7 +125,10 @@ class Cache(Protocol):
 
     A store may also have ``get_many(space, keys)``, a mapping of the rows that are there, and
     ``put_many(space, rows)``, which take many rows in one transaction; without them the core asks
-    row by row.
+    row by row. ``verify() -> Sequence[str]`` says what is wrong with the store itself, a line each and
+    nothing when it is sound, and changes nothing; ``compact() -> Mapping[str, Any]`` gives the disk back what
+    deleted rows left, with ``before`` and ``after`` in bytes, while others use the store. ``webfetch cache``
+    says so where a store has none.
     """
 
     def get(self, space: str, key: bytes) -> bytes | None:

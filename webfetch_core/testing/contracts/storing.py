@@ -58,6 +58,32 @@ class CacheContract(ProviderContract):
         assert subject.get_many("pages", list(rows)) == {}
         assert {row.key for row in subject.changes("vectors", 0)} == set(rows)
 
+    def test_a_sound_store_verifies(self, subject: Any) -> None:
+        if not callable(getattr(subject, "verify", None)):
+            pytest.skip("verify is optional, and this store lacks it")
+        for number in range(50):
+            subject.put("pages", bytes([number]), bytes([number]) * 2_000)
+        subject.delete("pages", bytes([7]))
+        before = dict(subject.scan("pages"))
+        assert list(subject.verify()) == []
+        assert dict(subject.scan("pages")) == before
+
+    def test_compacting_keeps_every_row(self, subject: Any) -> None:
+        if not callable(getattr(subject, "compact", None)):
+            pytest.skip("compact is optional, and this store lacks it")
+        for number in range(50):
+            subject.put("pages", bytes([number]), bytes([number]) * 20_000)
+        for number in range(40):
+            subject.delete("pages", bytes([number]))
+        last = max(row.sequence for row in subject.changes("pages", 0))
+        before = dict(subject.scan("pages"))
+        told = subject.compact()
+        assert 0 < told["after"] <= told["before"]
+        assert dict(subject.scan("pages")) == before
+        subject.put("pages", b"next", b"1")
+        following = [row.key for row in subject.changes("pages", last)]
+        assert following == [b"next"], "who follows the changes need not begin anew"
+
     def test_spaces_are_apart(self, subject: Any) -> None:
         subject.put("pages", b"key", b"page")
         subject.put("queries", b"key", b"query")

@@ -140,8 +140,20 @@ class LmdbCache:
 
     def stats(self) -> Mapping[str, Any]:
         """Return ``path``, ``bytes`` (on disk), ``entries`` (rows by space), ``max_bytes``, ``used``
-        (bytes that rows are reckoned at) and ``sequences`` (last change by space)."""
+        (bytes that rows are reckoned at), ``reclaimable`` (bytes that :meth:`compact` would give back),
+        ``sequences`` (last change by space) and ``set_aside`` (damaged files that were kept)."""
         return self._open().stats()
+
+    def verify(self) -> Sequence[str]:
+        """Look through every page and row; return what is wrong, at most 50 of it. Changes nothing."""
+        return self._open().verify()
+
+    def compact(self) -> Mapping[str, Any]:
+        """Give the disk back what deleted rows left; return ``before`` and ``after`` in bytes.
+
+        Other processes may read and write meanwhile, and lose nothing.
+        """
+        return self._open().compact()
 
     def close(self) -> None:
         """Wait for what is under way and close; every later call raises CacheError."""

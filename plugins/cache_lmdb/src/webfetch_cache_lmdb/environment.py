@@ -7,6 +7,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,24 +15,20 @@ import lmdb
 
 from webfetch_core.api import CacheError
 
-from .files import NotOurs, advice, fill_up, lock_path, missing_bytes, room, set_aside
+from .compacting import Compaction, Moved
+from .files import advice, bytes_on_disk, kept_aside, room
 from .gate import Gate
-from .layout import DATABASES, FORMAT, Full, Layout
+from .guard import guarded
+from .layout import Full, Layout
+from .opening import DAMAGE, FIRST_MAP, limit, open_file, quarantine
 from .settings import LmdbSettings
+from .verifying import MOST, bytes_in_use, page_problems, row_problems
 
 T = TypeVar("T")
 
-_FIRST_MAP = 4 << 20
 _LARGEST_STEP = 256 << 20
 _ROUNDS = 24
 _FORK_WAIT_S = 5.0
-DAMAGE = (
-    lmdb.CorruptedError,
-    lmdb.PageNotFoundError,
-    lmdb.InvalidError,
-    lmdb.IncompatibleError,
-    lmdb.NotFoundError,
-)
 
 
 class Environment:
@@ -79,12 +76,16 @@ class Environment:
                         if not self.users:
                             raise CacheError(f"the cache {self.path} is closed")
                         continue
-                    self._look_at_size()
+                    self._look_at_file()
                     with handle.begin(write=write) as txn:
+                        if write:
+                            self._look_at_file()  # while it had its turn another process may have compacted
                         done = work(txn, layout)
                     if write:
                         self._note_size()
                     return done
+            except Moved:
+                self._drop(handle)
             except lmdb.MapResizedError:
                 self._resize(handle, 0)
             except (lmdb.MapFullError, Full):
@@ -114,20 +115,26 @@ class Environment:
     def _error(self, exc: BaseException, fix: str = "") -> CacheError:
         return CacheError(f"the cache {self.path} cannot be used: {exc}", fix=fix or advice(self.path, exc))
 
-    def _look_at_size(self) -> None:
-        """Reading pages of the map that somebody cut off the file would end the process (SIGBUS).
+    def _look_at_file(self) -> None:
+        """See that the path still names the open file, whole.
 
         Raises:
+            Moved: it was compacted, set aside or removed: what is written here nobody would find.
             lmdb.CorruptedError: the file has become shorter; LMDB itself only ever lets it grow.
+                Reading pages of the map that somebody cut off would end the process (SIGBUS).
         """
         known = self._size  # read before the file is looked at: it may grow in between
-        with suppress(FileNotFoundError):
+        try:
             found = self.path.stat()
-            if found.st_ino != self._inode:
-                return  # another file is in its place; the open one lives on
-            if found.st_size < known:
-                raise lmdb.CorruptedError("it was cut short while it was open")
-            self._size = found.st_size
+        except FileNotFoundError:
+            if not self.path.parent.exists():
+                return  # all of it was removed: making it anew would only be in somebody's way
+            raise Moved from None
+        if found.st_ino != self._inode:
+            raise Moved
+        if found.st_size < known:
+            raise lmdb.CorruptedError("it was cut short while it was open")
+        self._size = found.st_size
 
     def _note_size(self) -> None:
         with suppress(OSError):
@@ -137,31 +144,26 @@ class Environment:
 
     # ---- size ----
 
-    @property
-    def _limit(self) -> int:
-        # The last eighth is for the pages that deleting rows itself needs.
-        return self.settings.max_bytes - self.settings.max_bytes // 8
-
     def _make_room(self, handle: Any, attempt: int) -> None:
         """Grow the map where it may grow, else evict. The next round shows whether it was enough."""
-        limit = min(self._limit, room(self.path))
+        most = min(limit(self.settings), room(self.path))
         with self._gate.shared():
             layout = self._layout
             if handle is None or handle is not self._handle or layout is None:
                 return
             size = handle.info()["map_size"]
-            if size >= limit:
+            if size >= most:
                 handle.reader_check()  # a reader that died keeps its pages from being used again
                 try:
                     with handle.begin(write=True) as txn:
                         layout.evict(txn, self.settings.max_bytes // 64, at_most=32 << min(attempt, 6))
                     return
                 except lmdb.MapFullError:
-                    limit = min(size + (1 << 19), self.settings.max_bytes)
+                    most = min(size + (1 << 19), self.settings.max_bytes)
                 except (lmdb.MapResizedError, Full):
                     return
-        if size < limit:
-            self._resize(handle, min(max(size + min(size, _LARGEST_STEP), _FIRST_MAP), limit))
+        if size < most:
+            self._resize(handle, min(max(size + min(size, _LARGEST_STEP), FIRST_MAP), most))
 
     def _resize(self, handle: Any, size: int) -> None:
         with self._gate.alone():
@@ -182,92 +184,11 @@ class Environment:
         with self._opening:
             if self._handle is None and self.users:
                 try:
-                    self._open()
+                    opened = open_file(self.path, self.settings, self._log)
                 except (lmdb.Error, OSError) as exc:
                     raise self._error(exc) from exc
-
-    def _open(self) -> None:
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-        except (FileExistsError, NotADirectoryError) as exc:
-            raise CacheError(
-                f"the cache {self.path} has no folder: a file is in its place",
-                fix="set plugins.cache_lmdb.path to a file in a folder",
-            ) from exc
-        if self.path.is_dir():
-            raise CacheError(
-                f"the cache {self.path} is a folder", fix="set plugins.cache_lmdb.path to a file in it"
-            )
-        for last in (False, True):
-            inode = self.path.stat().st_ino if self.path.exists() else 0
-            try:
-                missing = missing_bytes(self.path) if inode else 0
-                if missing:
-                    fill_up(self.path, missing)
-                handle = lmdb.open(
-                    str(self.path),
-                    subdir=False,
-                    map_size=min(_FIRST_MAP, self._limit, max(room(self.path), 1 << 16)),
-                    max_dbs=len(DATABASES),
-                    max_readers=512,
-                    metasync=self.settings.durable,
-                )
-                try:
-                    layout = self._prepare(handle, walk=missing > 0)
-                except BaseException:
-                    handle.close()
-                    raise
-                break
-            except (NotOurs, *DAMAGE) as exc:
-                if last:
-                    raise CacheError(f"the cache {self.path} cannot be used: {exc}") from exc
-                self._quarantine(inode, str(exc))
-        found = self.path.stat()
-        self._inode, self._size = found.st_ino, found.st_size
-        self._layout, self._handle = layout, handle
-
-    def _prepare(self, handle: Any, *, walk: bool) -> Layout:
-        handle.reader_check()
-        while True:
-            try:
-                handles = self._databases(handle)
-                break
-            except lmdb.MapResizedError:
-                handle.set_mapsize(0)
-        high = self.settings.max_bytes * 65 // 100
-        layout = Layout(handles, self.settings.log_length, high, self.settings.keep_spaces)
-        if walk:
-            with handle.begin() as txn:
-                for database in handles:
-                    for _ in txn.cursor(db=database):
-                        pass
-        return layout
-
-    def _databases(self, handle: Any) -> tuple[Any, ...]:
-        with handle.begin() as txn:
-            names = list(txn.cursor().iternext(values=False))
-        if names and b"meta" not in names:
-            raise CacheError(
-                f"{self.path} is the LMDB file of another program",
-                fix="set plugins.cache_lmdb.path to another file",
-            )
-        if not names:
-            with handle.begin(write=True) as txn:
-                # Another process may have been first: then these are there already.
-                made = [handle.open_db(name, txn=txn) for name in DATABASES]
-                if txn.get(b"format", db=made[-1]) is None:
-                    txn.put(b"format", FORMAT, db=made[-1])
-        # Each in a transaction of its own: py-lmdb keeps read transactions for the next reader
-        # instead of ending them, and a handle made in one would never be valid elsewhere.
-        meta = handle.open_db(b"meta", create=False)
-        with handle.begin() as txn:
-            found = txn.get(b"format", db=meta)
-        if found != FORMAT:
-            raise CacheError(
-                f"the cache {self.path} has the format {(found or b'unknown')[:40]!r}, not {FORMAT!r}",
-                fix="it was written by another version: move it away, or set plugins.cache_lmdb.path",
-            )
-        return tuple(handle.open_db(name, create=False) for name in DATABASES)
+                self._inode, self._size = opened.inode, opened.size
+                self._layout, self._handle = opened.layout, opened.handle
 
     def _recover(self, handle: Any, reason: str) -> None:
         """Close a damaged file and set it aside; the next use starts a new one."""
@@ -277,12 +198,7 @@ class Environment:
             with self._gate.alone():
                 self._handle.close()
                 self._handle = self._layout = None
-            self._quarantine(self._inode, reason)
-
-    def _quarantine(self, inode: int, reason: str) -> None:
-        aside = set_aside(self.path, inode)
-        if aside is not None:
-            self._log.warning("cache.quarantined", path=str(self.path), kept_as=str(aside), reason=reason)
+            quarantine(self.path, self._inode, reason, self._log)
 
     def _drop(self, handle: Any) -> None:
         with self._opening, self._gate.alone():
@@ -294,18 +210,72 @@ class Environment:
         """Wait for what is under way, then close."""
         self._drop(self._handle)
 
+    # ---- looking after the file ----
+
     def stats(self) -> dict[str, Any]:
-        """Return path, sizes in bytes, and rows and last sequence by space."""
-        spaces, used = self.read(lambda txn, layout: (layout.spaces(txn), layout.used(txn)))
-        on_disk = [p.stat() for p in (self.path, lock_path(self.path)) if p.exists()]
+        """Return path, sizes in bytes, rows and last sequence by space, and damaged files kept."""
+
+        def work(txn: Any, layout: Layout) -> tuple[Any, int, int]:
+            return layout.spaces(txn), layout.used(txn), bytes_in_use(txn, layout)
+
+        spaces, used, in_use = self.read(work)
         return {
             "path": str(self.path),
-            "bytes": sum(s.st_size for s in on_disk),
+            "bytes": bytes_on_disk(self.path),
             "max_bytes": self.settings.max_bytes,
             "used": used,
+            "reclaimable": max(self._size - in_use, 0),
             "entries": {name: facts.rows for name, facts in spaces.items() if facts.rows},
             "sequences": {name: facts.sequence for name, facts in spaces.items()},
+            "set_aside": [str(file) for file in kept_aside(self.path)],
         }
+
+    def verify(self) -> list[str]:
+        """Return what is wrong with the file, at most 50 of it; nothing is changed.
+
+        Writers wait while its pages are looked through. Raises CacheError.
+        """
+        found = self.write(lambda txn, layout: page_problems(self.path))
+        # LMDB believes its pages: following damaged ones could end the process.
+        return found or self.read(lambda txn, layout: list(islice(row_problems(txn, layout), MOST)))
+
+    def compact(self) -> dict[str, Any]:
+        """Replace the file by a copy without gaps; return ``before`` and ``after`` in bytes.
+
+        Other processes may go on meanwhile; each gives the old file's space back at its next use of
+        the cache. Raises CacheError.
+        """
+        self.open()
+        before = self.path.stat().st_size
+        try:
+            compaction = Compaction(self.path)
+            try:
+                for last in (False, False, True):
+                    self.read(lambda txn, layout: compaction.copy(self._handle, layout))
+                    if self._replace(compaction, again=last):
+                        return {"before": before, "after": self.path.stat().st_size}
+            finally:
+                compaction.close()
+        except (lmdb.Error, OSError) as exc:
+            raise self._error(exc) from exc
+        raise CacheError(f"the cache {self.path} was replaced or grew meanwhile", fix="compact it again")
+
+    def _replace(self, compaction: Compaction, *, again: bool) -> bool:
+        handle = self._handle
+        try:
+            # In the order in which an opener takes them.
+            with self._opening, guarded(self.path) as guard, self._gate.shared():
+                handle, layout = self._handle, self._layout
+                if handle is None or layout is None:
+                    return False
+                with handle.begin(write=True) as txn:
+                    self._look_at_file()
+                    return compaction.replace(handle, txn, layout, guard, again=again)
+        except Moved:
+            self._drop(handle)
+        except lmdb.MapResizedError:
+            self._resize(handle, 0)
+        return False
 
     # ---- forks ----
 

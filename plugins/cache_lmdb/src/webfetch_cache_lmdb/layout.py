@@ -75,10 +75,15 @@ class Layout:
     """
 
     def __init__(self, handles: tuple[Any, ...], log_length: int, high: int, keep: Collection[str]) -> None:
-        self._rows, self._ticks, self._ages, self._log, self._meta = handles
+        self.handles = dict(zip(DATABASES, handles, strict=True))
+        self._rows, self._ticks, self._ages, self._log, self.meta = handles
         self._log_length = log_length
         self._high = high
         self._keep = frozenset(keep)
+
+    def on(self, handles: tuple[Any, ...]) -> Layout:
+        """Return the same layout for another file's databases."""
+        return Layout(handles, self._log_length, self._high, self._keep)
 
     # ---- reading ----
 
@@ -86,6 +91,11 @@ class Layout:
         """Return the value; None also for one whose checksum is wrong."""
         raw = txn.get(full, db=self._rows)
         return None if raw is None else _checked(raw)
+
+    def raw_row(self, txn: Any, full: bytes) -> tuple[bytes, bytes] | None:
+        """Return a row as it is stored and its tick, for :meth:`replace_row`."""
+        raw, tick = txn.get(full, db=self._rows), txn.get(full, db=self._ticks)
+        return None if raw is None or tick is None else (raw, tick)
 
     def scan(self, txn: Any, space: str) -> Iterator[tuple[bytes, bytes]]:
         prefix = row_key(space, b"")
@@ -113,11 +123,11 @@ class Layout:
         return found
 
     def facts(self, txn: Any, space: str) -> SpaceFacts:
-        raw = txn.get(b"space/" + space.encode(), db=self._meta)
+        raw = txn.get(b"space/" + space.encode(), db=self.meta)
         return SpaceFacts(*_SPACE.unpack(raw)) if raw else SpaceFacts()
 
     def spaces(self, txn: Any) -> dict[str, SpaceFacts]:
-        with txn.cursor(db=self._meta) as cursor:
+        with txn.cursor(db=self.meta) as cursor:
             if not cursor.set_range(b"space/"):
                 return {}
             return {
@@ -208,17 +218,33 @@ class Layout:
             raise Full
         return count
 
+    def replace_row(self, txn: Any, full: bytes, raw: tuple[bytes, bytes] | None) -> None:
+        """Put a row of another file in place of this file's, or remove it; nothing is counted."""
+        tick = txn.pop(full, db=self._ticks)
+        if tick is not None:
+            txn.delete(tick, db=self._ages)
+        if raw is None:
+            txn.delete(full, db=self._rows)
+            return
+        txn.put(full, raw[0], db=self._rows)
+        self._place(txn, full, raw[1])
+
     def _stamp(self, txn: Any, full: bytes) -> None:
         old = txn.get(full, db=self._ticks)
         if old is not None:
             txn.delete(old, db=self._ages)
         tick = _U64.pack(self._tick(txn) + 1)
-        txn.put(b"tick", tick, db=self._meta)
+        txn.put(b"tick", tick, db=self.meta)
+        self._place(txn, full, tick)
+
+    def _place(self, txn: Any, full: bytes, tick: bytes) -> None:
         txn.put(full, tick, db=self._ticks)
-        txn.put(tick, full, db=self._ages)
+        # LMDB splits a page in halves unless it is told that the key comes last, as it mostly does.
+        if not txn.put(tick, full, db=self._ages, append=True):
+            txn.put(tick, full, db=self._ages)
 
     def _tick(self, txn: Any) -> int:
-        raw = txn.get(b"tick", db=self._meta)
+        raw = txn.get(b"tick", db=self.meta)
         return int(_U64.unpack(raw)[0]) if raw else 0
 
     def _total_rows(self, txn: Any) -> int:
@@ -227,11 +253,15 @@ class Layout:
     def _record(self, txn: Any, space: str, key: bytes, *, deleted: bool, rows: int, used: int) -> None:
         facts = self.facts(txn, space)
         sequence = facts.sequence + 1
+        self.log(txn, space, sequence, key, deleted=deleted)
+        kept = _SPACE.pack(max(facts.rows + rows, 0), sequence, max(facts.used + used, 0))
+        txn.put(b"space/" + space.encode(), kept, db=self.meta)
+
+    def log(self, txn: Any, space: str, sequence: int, key: bytes, *, deleted: bool) -> None:
+        """Write a change down; the oldest goes when there are more than are kept."""
         prefix = row_key(space, b"")
         txn.put(prefix + _U64.pack(sequence), (b"\1" if deleted else b"\0") + key, db=self._log)
         self._prune(txn, prefix, sequence)
-        kept = _SPACE.pack(max(facts.rows + rows, 0), sequence, max(facts.used + used, 0))
-        txn.put(b"space/" + space.encode(), kept, db=self._meta)
 
     def _prune(self, txn: Any, prefix: bytes, sequence: int) -> None:
         # Two at a time: a log that was longer under another setting shrinks as it is written.
@@ -243,6 +273,11 @@ class Layout:
             if _U64.unpack(name[len(prefix) :])[0] > sequence - self._log_length:
                 return
             txn.delete(name, db=self._log)
+
+
+def whole(raw: bytes) -> bool:
+    """Whether a stored row has the value that its checksum is of."""
+    return _checked(raw) is not None
 
 
 def _checked(raw: bytes) -> bytes | None:

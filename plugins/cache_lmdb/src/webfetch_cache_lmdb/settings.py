@@ -18,6 +18,8 @@ class LmdbSettings:
             the cut may be lost, never the file; a crash of the process loses nothing either way.
         log_length: changes remembered for each space.
         keep_spaces: spaces whose rows never make room for others.
+        allow_network_path: open the file on a network file system all the same. It is safe only
+            where one machine uses it, and the file system keeps locks and maps as a disk does.
     """
 
     path: str = ""
@@ -25,3 +27,4 @@ class LmdbSettings:
     durable: bool = True
     log_length: int = field(default=10_000, validator=ge(1))
     keep_spaces: tuple[str, ...] = ("stats", "findings")
+    allow_network_path: bool = False
