@@ -22,6 +22,7 @@ STARTER = (
     "rank_bm25",
     "rank_onnx",
     "compress_sentences",
+    "match_semantic",
     "cache_lmdb",
 )
 PLUGINS = sorted(p.parent.name for p in (ROOT / "plugins").glob("*/pyproject.toml"))

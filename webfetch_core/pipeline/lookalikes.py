@@ -52,8 +52,8 @@ _SKELETON = _Skeleton()
 
 
 _OURS = re.compile(
-    r"\[ *(?:(?:source|cache|unverified|note|left +out|partial) *:"
-    r"|(?:fresh +search|web +excerpts|truncated)\b"
+    r"\[ *(?:(?:source|pages|cache|unverified|note|failed|left +out|partial) *:"
+    r"|(?:fresh +search|web +excerpts|truncated|characters +[0-9lo]+)\b"
     r"|end +[0-9a-z]{8}\b)"
 )
 
