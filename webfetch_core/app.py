@@ -6,26 +6,22 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
-from functools import partial
 from types import TracebackType
 from typing import Any
 
-from attrs import frozen
-
 from . import __version__, builtin
-from .errors import BadQuery, CacheError, Cancelled, ConfigError, WebfetchError
+from .errors import BadQuery, Cancelled, WebfetchError
 from .events import Event
 from .log import get_logger
-from .models import Chunk, Document, Freshness, Match, Page, ProvenanceKind, Scored, SearchResult
-from .pipeline import render as rendering
-from .pipeline.counters import Counters
-from .pipeline.findings import Finding, FindingCache, check_enabled, checked_question, is_finding
-from .pipeline.pages import PageLoader, PagePolicy
-from .pipeline.pipeline import CLASSIFY_S, Pipeline
-from .pipeline.ranking import RankStage
-from .pipeline.receipts import tally_fee, tally_text
+from .models import Chunk, Document, Freshness, Match, Page, Scored, SearchResult
+from .pipeline import handout
+from .pipeline.findings import Finding
+from .pipeline.pages import PagePolicy
+from .pipeline.parts import Parts, make_parts, save_finding
+from .pipeline.pipeline import CLASSIFY_S
+from .pipeline.ranking import rank_all
+from .pipeline.receipts import SavingsReport, tally_text
 from .pipeline.request import (
     SearchOptions,
     checked_code,
@@ -35,8 +31,6 @@ from .pipeline.request import (
     checked_seconds,
     classify,
 )
-from .pipeline.tolerant_store import WAIT_S as CACHE_WAIT_S
-from .pipeline.tolerant_store import TolerantStore
 from .providers import Clock
 from .registry.catalog import Catalog
 from .registry.discovery import discover
@@ -44,31 +38,13 @@ from .registry.manager import LoadedPlugin, Manager
 from .registry.report import STAGES, CheckReport, PluginReport, StatusReport
 from .runtime.deadline import SystemClock
 from .runtime.host import STORE_LIMIT_S, Host
-from .runtime.replies import check_compressed, check_match
+from .runtime.replies import check_match
+from .savings import savings_report
 from .settings import Settings
 from .stages import Cache
-from .status import check_reports, plugin_reports, status_report
+from .status import build_engines, check_reports, plugin_reports, status_report
 
 _log = get_logger("app")
-
-COMPRESS_S = 2.0
-"""How long a compressor may take: it comes on top of a search's deadline, and without it the excerpts
-are merely longer."""
-
-
-@frozen
-class Parts:
-    """What a ``Webfetch`` makes at its first search or page."""
-
-    store: TolerantStore
-    counters: Counters
-    loader: PageLoader
-    pipeline: Pipeline
-
-    def settle(self) -> None:
-        """Write what was counted, and let writes that are under way end, for a moment."""
-        self.counters.write()
-        self.store.settle()
 
 
 class Webfetch:
@@ -241,17 +217,7 @@ class Webfetch:
         A ranker reads all of them, as far as the settings' deadline allows; within a search it has less time.
         """
         self._check_open()
-        ranking = RankStage(self._host).rank(
-            checked_query(query),
-            list(passages),
-            scope=self._host.scope("rank"),
-            deadline=self._host.deadline(self.settings.deadline_s),
-            keep=max(len(passages), 1),
-            patience_s=self.settings.deadline_s,
-        )
-        placed = {scored.index for scored in ranking.scored}
-        rest = (Scored(index=i, score=0.0) for i in range(len(passages)) if i not in placed)
-        return [*ranking.scored, *rest]
+        return rank_all(self._host, checked_query(query), list(passages))
 
     def compress(self, query: str, chunks: Sequence[Chunk], budget_tokens: int | None = None) -> list[Chunk]:
         """Cut chunks down to what answers ``query``; a compressor that fails leaves them as they are, and
@@ -261,38 +227,8 @@ class Webfetch:
             budget_tokens: for all texts together, at four characters each; by default
                 ``settings.budget.compressed`` characters.
         """
-        budget = (
-            self.settings.budget.compressed
-            if budget_tokens is None
-            else budget_tokens * rendering.CHARS_PER_TOKEN
-        )
         self._check_open()
-        if budget < 1:
-            raise BadQuery(f"budget_tokens must be at least 1; got {budget_tokens!r}")
-        findings = [chunk for chunk in chunks if is_finding(chunk.url)]
-        pages = tuple(chunk for chunk in chunks if not is_finding(chunk.url))
-        left = budget - sum(len(chunk.text) for chunk in findings)
-        return [*findings, *self._compressed(query, pages, left)] if left > 0 else findings
-
-    def _compressed(self, query: str, given: tuple[Chunk, ...], budget: int) -> list[Chunk]:
-        """``given`` by the compressor in use, in ``budget`` characters."""
-        if not given:
-            return []
-        for handle in self._host.handles("compress")[:1]:
-            try:
-                return list(
-                    self._host.caller.call(
-                        handle,
-                        lambda compressor: compressor.compress(query, given, budget),
-                        scope=self._host.scope("compress"),
-                        deadline=self._host.deadline(min(self.settings.deadline_s, COMPRESS_S)),
-                        check=lambda value: check_compressed(value, given, budget),
-                        count=len,
-                    )
-                )
-            except WebfetchError:
-                continue
-        return list(given)
+        return handout.compressed(self._host, query, chunks, budget_tokens)
 
     def render(
         self, result: SearchResult, budget_tokens: int | None = None, *, full_results: bool = False
@@ -303,13 +239,7 @@ class Webfetch:
             budget_tokens: for the whole text; by default ``settings.budget.tool`` characters.
             full_results: skip compression and take the larger default budget.
         """
-        text = rendering.render(
-            result,
-            self._budget(budget_tokens, full_results),
-            chunks=self.excerpts(result, budget_tokens, full_results=full_results),
-            merge_sources=self.settings.render.merge_sources,
-            header=self.settings.render.header,
-        )
+        text = handout.written(self._host, result, budget_tokens, full_results)
         if self._parts is not None:  # without a search or a page of ours there is nothing to reckon with
             self._parts.counters.bump_many(tally_text(text))
         return text
@@ -319,17 +249,7 @@ class Webfetch:
     ) -> Sequence[Chunk]:
         """The chunks that :meth:`render` shows of ``result``: compressed, unless ``full_results`` is asked
         for or it is a finding."""
-        if not result.chunks or full_results or result.provenance.kind is ProvenanceKind.FINDING:
-            return result.chunks
-        budget = min(self._budget(budget_tokens, full_results), self.settings.budget.compressed)
-        return (
-            self.compress(result.query, result.chunks, budget // rendering.CHARS_PER_TOKEN) or result.chunks
-        )
-
-    def _budget(self, tokens: int | None, full_results: bool) -> int:
-        """Characters for a rendered text."""
-        default = self.settings.budget.full if full_results else self.settings.budget.tool
-        return default if tokens is None else max(tokens, 50) * rendering.CHARS_PER_TOKEN
+        return handout.excerpts(self._host, result, budget_tokens, full_results)
 
     def match(self, query: str, candidates: Sequence[str]) -> Match | None:
         """The candidate that asks the same as ``query``, by the matcher in use; None when unsure."""
@@ -377,14 +297,8 @@ class Webfetch:
             Cancelled: this Webfetch is closed.
         """
         self._check_open()
-        check_enabled(self.settings.findings)
-        question, hint = checked_question(query), checked_freshness(freshness)
-        cache = self._lasting_cache()
-        findings = FindingCache(TolerantStore(cache), self._host.clock, self.settings.ttl)
-        kind = hint or self.classify_freshness(question)
-        saved = findings.save(cache, question, text, source=source, freshness=kind)
-        self._open(STORE_LIMIT_S).counters.bump("findings_saved")
-        return saved
+        parts = self._open(STORE_LIMIT_S)
+        return save_finding(self._host, parts, query, text, source=source, freshness=freshness)
 
     # ---- what runs, and why -----------------------------------------------------------------------
 
@@ -397,14 +311,47 @@ class Webfetch:
 
         Engines are built for it, so that one that declines is not called ready.
         """
-        self._build_engines()
+        build_engines(self._host)
         if self._parts is not None:
             self._parts.settle()
         return status_report(self._host, sys.version.split()[0])
 
+    def savings_report(
+        self,
+        *,
+        usd_per_1k_searches: float | None = None,
+        hosted_tokens: float | None = None,
+        own_tokens: float | None = None,
+        usd_per_million_tokens: float | None = None,
+    ) -> SavingsReport:
+        """What was searched and served, exactly, and what hosted searches would have come to beyond it.
+
+        ``session`` is what this object did in this process, ``lifetime`` what everybody did who used this
+        cache. The counters are exact; the dollars are estimates, which rest on the arguments, each with
+        a default that :class:`~webfetch_core.pipeline.receipts.Assumptions` gives the source and date of.
+
+        Args:
+            usd_per_1k_searches: what a hosted search tool charges for 1,000 searches (10.0).
+            hosted_tokens: input tokens that one of its searches brings into the context (17,400).
+            own_tokens: those of a search of ours, where :meth:`render` did not count them (3,500).
+            usd_per_million_tokens: what a million input tokens of your model cost (5.0).
+
+        Raises:
+            BadQuery: an argument is no number from 0 to 1,000,000,000.
+            Cancelled: this Webfetch is closed.
+        """
+        return savings_report(
+            self._host,
+            self._open(STORE_LIMIT_S),
+            usd_per_1k_searches=usd_per_1k_searches,
+            hosted_tokens=hosted_tokens,
+            own_tokens=own_tokens,
+            usd_per_million_tokens=usd_per_million_tokens,
+        )
+
     def plugins(self) -> tuple[PluginReport, ...]:
         """Every plugin met, what it provides, and why it does not where it does not."""
-        self._build_engines()
+        build_engines(self._host)
         return plugin_reports(self._host)
 
     def doctor(self) -> tuple[CheckReport, ...]:
@@ -417,18 +364,6 @@ class Webfetch:
         self._check_open()
         return self._host.open_store()
 
-    def _lasting_cache(self) -> Cache:
-        """The store in use. Raises CacheError also when it is the one that keeps nothing."""
-        store = self.cache()
-        if self._host.handles("cache")[0].entry.plugin == "builtin":
-            raise CacheError(
-                "no cache is in use: nothing can be kept",
-                fix="pip install webfetch-cache-lmdb"
-                if self.settings.cache == "auto"
-                else "see the setting cache",
-            )
-        return store
-
     def now(self) -> datetime:
         """The wall clock of this host."""
         return datetime.fromtimestamp(self._host.clock.time(), UTC)
@@ -437,24 +372,6 @@ class Webfetch:
     def host(self) -> Host:
         """The running side, for front ends that ship with the core."""
         return self._host
-
-    def _build_engines(self) -> None:
-        """Build the chosen engines, which by contract is cheap; what they say of it is in the reports."""
-        if self._host.closed:
-            return
-        try:
-            handles = self._host.handles("search")
-        except ConfigError:
-            return
-        for handle in handles:
-            with suppress(WebfetchError):
-                self._host.caller.call(
-                    handle,
-                    lambda engine: engine,
-                    scope=self._host.scope(),
-                    deadline=self._host.deadline(2.0),
-                    count=lambda _: 0,
-                )
 
     def _check_open(self) -> None:
         if self._host.closed:
@@ -467,23 +384,8 @@ class Webfetch:
         self._host.store(min(STORE_LIMIT_S, seconds / 4))
         with self._lock:
             if self._parts is None:
-                store = TolerantStore(
-                    lambda: self._host.store(0.0), on_error=_tell_of_cache, wait_s=CACHE_WAIT_S
-                )
-                counters = Counters(store, clock=self._host.clock)
-                self._host.emitter.subscribe(partial(_count_fee, counters))
-                loader = PageLoader(self._host, store, counters)
-                self._parts = Parts(store, counters, loader, Pipeline(self._host, store, loader, counters))
+                self._parts = make_parts(self._host)
             return self._parts
-
-
-def _count_fee(counters: Counters, event: Event) -> None:
-    if event.name == "call.finished" and event.cost_usd:
-        counters.note(tally_fee(event.cost_usd))
-
-
-def _tell_of_cache(reason: str) -> None:
-    _log.warning("cache.failed", reason=reason)
 
 
 def _named(plugin: object) -> tuple[str, Any]:

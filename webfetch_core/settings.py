@@ -129,6 +129,8 @@ class Settings:
     strict_plugins: bool = False
     findings: bool = True
     """Whether models may save what they found elsewhere, and whether that is served."""
+    update_check: bool = False
+    """Whether the report of savings asks the package index, once a process, for a newer version."""
 
     net: NetSettings = NetSettings()
     ttl: TtlSettings = TtlSettings()

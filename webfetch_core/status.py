@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import attrs
@@ -89,6 +90,25 @@ def _flat(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
             yield from _flat(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", list(value) if isinstance(value, tuple) else value
+
+
+def build_engines(host: Host) -> None:
+    """Build the chosen engines, which by contract is cheap; what they say of it is in the reports."""
+    if host.closed:
+        return
+    try:
+        handles = host.handles("search")
+    except ConfigError:
+        return
+    for handle in handles:
+        with suppress(WebfetchError):
+            host.caller.call(
+                handle,
+                lambda engine: engine,
+                scope=host.scope(),
+                deadline=host.deadline(2.0),
+                count=lambda _: 0,
+            )
 
 
 def _serving(host: Host) -> str:

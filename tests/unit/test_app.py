@@ -227,7 +227,7 @@ def test_a_compressor_that_fails_leaves_the_chunks_as_they_are(step: Any) -> Non
 def test_a_compressor_that_hangs_costs_its_own_limit_and_not_that_of_a_search(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("webfetch_core.app.COMPRESS_S", 0.2)
+    monkeypatch.setattr("webfetch_core.pipeline.handout.COMPRESS_S", 0.2)
     with face(fake_plugin("compress", ScriptedCompressor(Hang()))) as wf:
         started = monotonic()
         assert wf.compress("q", CHUNKS) == CHUNKS

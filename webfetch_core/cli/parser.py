@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from .exit_codes import MEANINGS
+from .parser_cache import configure as _cache
 
 TYPE_CHECKING = False  # typing itself is not imported here: --help is to be quick
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ CORE_COMMANDS = {
     "plugins": "list plugins, what they provide, their state and the reason",
     "status": "show what serves a search now, the settings and the cache",
     "doctor": "check everything, and say what to do about what is wrong",
-    "cache": "look into the cache, or purge it",
+    "cache": "look into the cache, purge, export, import, verify or compact it",
+    "savings": "what was served, and what hosted searches would have cost",
     "models": "list, fetch, check or export the models that plugins use",
 }
 
@@ -25,7 +27,6 @@ PLUGIN_COMMANDS = {"index": ("search_local", "make your own folders searchable")
 """Commands of well-known plugins, for --help alone: name to (plugin, help)."""
 
 FRESHNESS = ("realtime", "recent", "stable")
-SPACES = ("queries", "pages", "negative", "vectors", "findings", "stats")
 
 
 class UsageFault(Exception):
@@ -202,17 +203,19 @@ def _status(p: argparse.ArgumentParser) -> None:
     p.add_argument("--all", action="store_true", help="every setting, not only those that were set")
 
 
-def _cache(p: argparse.ArgumentParser) -> None:
-    actions = p.add_subparsers(dest="action", metavar="ACTION", required=True)
-    actions.add_parser("stats", help="where it is, how big, and how often it served")
-    actions.add_parser("list", help="the searches it holds, youngest first")
-    show = actions.add_parser("show", help="one search's result")
-    show.add_argument("which", metavar="QUERY_OR_KEY", help="the query, or 8 or more digits of its key")
-    purge = actions.add_parser("purge", help="delete rows; conditions narrow each other")
-    purge.add_argument("--query", metavar="Q", help="of this query, or this key")
-    purge.add_argument("--space", metavar="S", choices=SPACES, help=f"of this space: {', '.join(SPACES)}")
-    purge.add_argument("--older-than", metavar="AGE", type=age, help="of this age: 90s, 15m, 12h, 7d, 2w")
-    purge.add_argument("--all", action="store_true", help="everything that can be had again")
+def _savings(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--usd-per-1k-searches", metavar="USD", type=amount, help="of a hosted search tool (default 10)"
+    )
+    p.add_argument(
+        "--hosted-tokens", metavar="N", type=amount, help="input tokens of a hosted search (default 17400)"
+    )
+    p.add_argument(
+        "--own-tokens", metavar="N", type=amount, help="of a search of ours, if not counted (default 3500)"
+    )
+    p.add_argument(
+        "--usd-per-million-tokens", metavar="USD", type=amount, help="of your model's input (default 5)"
+    )
 
 
 def _models(p: argparse.ArgumentParser) -> None:
@@ -244,6 +247,7 @@ _CONFIGURE = {
     "status": _status,
     "doctor": lambda p: None,
     "cache": _cache,
+    "savings": _savings,
     "models": _models,
 }
 
@@ -276,14 +280,12 @@ def seconds(text: str) -> float:
     return value
 
 
-def age(text: str) -> float:
-    """An age in seconds, of a number with its unit: ``90s``, ``15m``, ``12h``, ``7d``, ``2w``."""
-    sizes = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
-    number, unit = text[:-1], text[-1:]
+def amount(text: str) -> float:
+    """A number from 0, of dollars or tokens."""
     try:
-        value = float(number) * sizes[unit]
-    except (ValueError, KeyError):
+        value = float(text)
+    except ValueError:
         value = -1.0
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected an age such as 90s, 15m, 12h, 7d or 2w, got {text!r}")
+    if not 0 <= value <= 1e9:
+        raise argparse.ArgumentTypeError(f"expected a number from 0, got {text!r}")
     return value

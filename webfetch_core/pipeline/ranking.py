@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from ..errors import WebfetchError
-from ..models import Chunk
+from ..models import Chunk, Scored
 from ..providers import RankTraits
 from ..runtime.deadline import Deadline
 from ..runtime.emitter import Scope
@@ -121,3 +121,19 @@ class RankStage:
             if isinstance(traits, RankTraits) and traits.unrelated is not None:
                 found[kind] = traits.unrelated
         return found
+
+
+def rank_all(host: Host, query: str, passages: Sequence[str]) -> list[Scored]:
+    """Every passage, best first; a ranker may take as long over them as a search may take at all."""
+    seconds = host.settings.deadline_s
+    ranking = RankStage(host).rank(
+        query,
+        passages,
+        scope=host.scope("rank"),
+        deadline=host.deadline(seconds),
+        keep=max(len(passages), 1),
+        patience_s=seconds,
+    )
+    placed = {scored.index for scored in ranking.scored}
+    rest = (Scored(index=i, score=0.0) for i in range(len(passages)) if i not in placed)
+    return [*ranking.scored, *rest]

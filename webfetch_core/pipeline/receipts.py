@@ -58,10 +58,10 @@ class Assumptions:
 
     Attributes:
         usd_per_1k_searches: what a hosted search tool charges for 1,000 searches. $10: the list price
-            of Anthropic's and of OpenAI's, as the reference's documents of 2026-07 give it.
-        hosted_tokens: input tokens that a hosted search brings into the context. 17,400: the
-            reference's published run of 2026-07 has 17,408 for a question (Anthropic's tool, 50
-            questions of SimpleQA). A question may take more than one search, so it is rather too high.
+            of Anthropic's and of OpenAI's, as the README of webfetch-llm gives it in 2026-07.
+        hosted_tokens: input tokens that a hosted search brings into the context. 17,400: that project's
+            published run of 2026-07 has 17,408 for a question (Anthropic's tool, 50 questions of
+            SimpleQA). A question may take more than one search, so it is rather too high.
         own_tokens: input tokens of a search of ours, for searches whose text was not written here and
             so was not counted. 3,500: the same run has 3,467 for a question.
         usd_per_million_tokens: what a million input tokens of your model cost. $5: an example, of the
@@ -185,8 +185,10 @@ _LABEL, _COLUMN = 44, 16
 
 
 def _lines(report: SavingsReport) -> Iterator[str]:
-    columns = [report.session, report.lifetime] if report.kept else [report.session]
-    yield _row("", ["this session", "lifetime"][: len(columns)])
+    shown = {"this session": report.session} if report.session.counts or not report.kept else {}
+    shown |= {"lifetime": report.lifetime} if report.kept else {}
+    columns = list(shown.values())
+    yield _row("", list(shown))
     yield "counted"
     for name, label in _COUNTED:
         numbers = [column.counts.get(name, 0) for column in columns]
@@ -218,7 +220,7 @@ def _assumptions(assumed: Assumptions) -> Iterator[str]:
 
     fee, hosted, own, price = (
         told("usd_per_1k_searches", "list price, 2026-07"),
-        told("hosted_tokens", "the reference's published run of 2026-07, a question of SimpleQA"),
+        told("hosted_tokens", "a published run of 2026-07: a question of SimpleQA"),
         told("own_tokens", "the same run"),
         told("usd_per_million_tokens", "an example: give your model's"),
     )
