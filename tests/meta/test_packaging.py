@@ -24,6 +24,7 @@ STARTER = (
     "compress_sentences",
     "match_semantic",
     "cache_lmdb",
+    "freshness_classifier",
 )
 PLUGINS = sorted(p.parent.name for p in (ROOT / "plugins").glob("*/pyproject.toml"))
 

@@ -1,0 +1,1 @@
+"""Tells how fast the answer to a query goes stale."""
