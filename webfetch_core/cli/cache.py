@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import CacheError
 from ..pipeline import cache_admin
+from ..pipeline.cache_rows import FINDINGS
 from ..pipeline.counters import Counters
 from ..pipeline.render import human_age
 from ..stages import Cache
@@ -63,11 +64,17 @@ def _list(args: Namespace, wf: Webfetch, store: Cache, streams: Streams, width: 
 
         streams.json({"queries": [to_plain(row) for row in rows]})
     elif not rows:
-        streams.text("the cache holds no search")
+        streams.text("the cache holds no search and no finding")
     else:
         lines = [("KEY", "AGE", "FRESHNESS", "PASSAGES", "QUERY")]
         lines += [
-            (row.key[:KEY_DIGITS], human_age(row.age_s), str(row.freshness), str(row.chunks), row.query)
+            (
+                row.key[:KEY_DIGITS],
+                human_age(row.age_s),
+                str(row.freshness),
+                "finding" if row.space == FINDINGS else str(row.chunks),
+                row.query,
+            )
             for row in rows
         ]
         streams.text("\n".join(table(lines, width=width)))

@@ -21,6 +21,7 @@ from .cache_rows import (
     normalise_query,
 )
 from .caching import CachedResult, cached_result
+from .findings import SCHEME, cached_finding
 
 DISPOSABLE = (QUERIES, PAGES, NEGATIVE, VECTORS)
 """Spaces that a purge without a name empties: all can be had again. Counters and findings cannot."""
@@ -28,9 +29,11 @@ DISPOSABLE = (QUERIES, PAGES, NEGATIVE, VECTORS)
 
 @frozen(kw_only=True)
 class QueryRow:
-    """One line of ``webfetch cache list``. ``key`` is in hexadecimal."""
+    """One line of ``webfetch cache list``. ``key`` is in hexadecimal; ``space`` is ``queries`` for what a
+    search found, ``findings`` for what a model saved."""
 
     key: str
+    space: str
     query: str
     age_s: float
     freshness: Freshness
@@ -38,12 +41,18 @@ class QueryRow:
 
 
 def list_queries(cache: Cache, now: float) -> Iterator[QueryRow]:
-    """Yield the cached searches, youngest first. ``now`` is in seconds since the epoch."""
-    rows = [(key, row) for key, value in cache.scan(QUERIES) if (row := decode_row(value))]
-    for key, row in sorted(rows, key=lambda pair: -pair[1].at):
+    """Yield the cached searches and findings, youngest first. ``now`` is in seconds since the epoch."""
+    rows = [
+        (row, space, key)
+        for space in (QUERIES, FINDINGS)
+        for key, value in cache.scan(space)
+        if (row := decode_row(value))
+    ]
+    for row, space, key in sorted(rows, key=lambda found: -found[0].at):
         chunks = row.facts.get("chunks")
         yield QueryRow(
             key=key.hex(),
+            space=space,
             query=str(row.facts.get("query", "")),
             age_s=max(now - row.at, 0.0),
             freshness=freshness_of(row),
@@ -54,11 +63,14 @@ def list_queries(cache: Cache, now: float) -> Iterator[QueryRow]:
 def show(cache: Cache, which: str, now: float) -> list[CachedResult]:
     """Return the cached results of a query, or of a key's first 8 or more hexadecimal digits.
 
-    One query may have several: other engines, limits or filters.
+    One query may have several: other engines, limits or filters, and what a model saved.
     """
     found = [
         cached_result(row, max(now - row.at, 0.0), ProvenanceKind.EXACT)
-        for key, value in cache.scan(QUERIES)
+        if space == QUERIES
+        else cached_finding(row, now - row.at)
+        for space in (QUERIES, FINDINGS)
+        for key, value in cache.scan(space)
         if (row := decode_row(value)) and (_asks(row, which) or _is_key(key, which))
     ]
     return sorted((r for r in found if r), key=lambda r: r.age_s)
@@ -77,10 +89,10 @@ def purge(
     Args:
         space: only this one; by default every space that can be filled again (``DISPOSABLE``).
         older_than_s: only rows of at least this age; rows that carry no time are kept.
-        query: only searches for this query, or for a key as in :func:`show`.
+        query: only searches for this query, or for a key as in :func:`show`; with ``space`` findings.
     """
     if query is not None:
-        spaces: tuple[str, ...] = (QUERIES,) if space in (None, QUERIES) else ()
+        spaces: tuple[str, ...] = tuple({space or QUERIES} & {QUERIES, FINDINGS})
     else:
         spaces = DISPOSABLE if space is None else (space,)
     if older_than_s is None and query is None:
@@ -114,4 +126,5 @@ def _asks(row: Row, query: str) -> bool:
 
 
 def _is_key(key: bytes, which: str) -> bool:
-    return len(which) >= 8 and key.hex().startswith(which.lower())
+    digits = which.lower().removeprefix(f"{SCHEME}://")
+    return len(digits) >= 8 and key.hex().startswith(digits)
