@@ -12,6 +12,7 @@ from ..pipeline.cache_rows import FINDINGS
 from ..pipeline.counters import Counters
 from ..pipeline.render import human_age
 from ..stages import Cache
+from . import cache_files
 from .exit_codes import NOTHING_FOUND, OK
 from .output import Streams, table, width_of
 from .parser import UsageFault
@@ -31,6 +32,10 @@ def run(args: Namespace, wf: Webfetch, streams: Streams, environ: Mapping[str, s
         "list": _list,
         "show": _show,
         "purge": _purge,
+        "export": cache_files.export,
+        "import": cache_files.import_,
+        "verify": cache_files.verify,
+        "compact": cache_files.compact,
     }
     return actions[args.action](args, wf, _store(wf), streams, width_of(environ))
 

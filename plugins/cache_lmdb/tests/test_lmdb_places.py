@@ -24,8 +24,8 @@ Program = Callable[..., "subprocess.Popen[str]"]
 MOUNTS = """\
 22 27 0:21 / /proc rw,relatime - proc proc rw
 27 1 254:1 / / rw,relatime - ext4 /dev/vda1 rw
-31 27 0:40 / /home rw,relatime shared:5 master:1 - nfs4 files.example:/home rw,vers=4.2
-32 31 0:41 / /home/disk rw,relatime - xfs /dev/vdb rw
+31 27 0:40 / /srv rw,relatime shared:5 master:1 - nfs4 files.example:/srv rw,vers=4.2
+32 31 0:41 / /srv/disk rw,relatime - xfs /dev/vdb rw
 33 27 0:42 / /mnt/my\\040share rw,relatime - cifs //files.example/share rw
 34 27 0:43 / /mnt/far rw,nosuid - fuse.sshfs me@host.example: rw
 35 27 0:44 / /mnt/c rw,noatime - 9p drvfs rw
@@ -40,13 +40,13 @@ MOUNTS = """\
     ("path", "kind", "network"),
     [
         ("/var/lib/cache.lmdb", "ext4", False),
-        ("/home/me/cache.lmdb", "nfs4", True),
-        ("/home", "nfs4", True),
-        ("/homely/cache.lmdb", "ext4", False),
-        ("/home/disk/cache.lmdb", "xfs", False),
+        ("/srv/me/cache.lmdb", "nfs4", True),
+        ("/srv", "nfs4", True),
+        ("/srvly/cache.lmdb", "ext4", False),
+        ("/srv/disk/cache.lmdb", "xfs", False),
         ("/mnt/my share/cache.lmdb", "cifs", True),
         ("/mnt/far/x", "fuse.sshfs", True),
-        ("/mnt/c/Users/x", "9p", True),
+        ("/mnt/c/x", "9p", True),
         ("/mnt/ntfs/x", "fuseblk", False),
         ("/mnt/twice/x", "nfs", True),
         ("/mnt/lz\\x/y", "nfs", True),

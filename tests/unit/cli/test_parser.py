@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webfetch_core.cli import parser
+from webfetch_core.cli import parser, parser_cache
 from webfetch_core.cli.exit_codes import MEANINGS
 from webfetch_core.cli.parser import ShowHelp, UsageFault, parse_core, take_globals
 
@@ -82,13 +82,13 @@ def test_wrong_usage_is_named(words: list[str], message: str, fix: str) -> None:
     ("text", "seconds"), [("90s", 90), ("15m", 900), ("12h", 43_200), ("7d", 604_800), ("0.5h", 1_800)]
 )
 def test_an_age_has_a_unit(text: str, seconds: float) -> None:
-    assert parser.age(text) == seconds
+    assert parser_cache.age(text) == seconds
 
 
 @pytest.mark.parametrize("text", ["", "7", "d", "-1d", "nand", "infs", "1 y"])
 def test_an_age_without_sense_is_refused(text: str) -> None:
     with pytest.raises(parser.argparse.ArgumentTypeError):
-        parser.age(text)
+        parser_cache.age(text)
 
 
 @pytest.mark.parametrize("make", [parser.whole, parser.count])
