@@ -12,6 +12,18 @@ if TYPE_CHECKING:
     from .errors import AllEnginesFailed, BadQuery, ConfigError, WebfetchError
     from .models import Chunk, Document, Freshness, SearchHit, SearchResult
     from .settings import Settings
+    from .tool import (
+        TOOLS,
+        Tool,
+        ToolBox,
+        ToolOutcome,
+        handle_web_search,
+        system_note,
+        to_anthropic,
+        to_gemini,
+        to_openai,
+        to_openai_chat,
+    )
 
 _FACE = {
     "Webfetch": "app",
@@ -25,9 +37,20 @@ _FACE = {
     "Freshness": "models",
     "SearchHit": "models",
     "SearchResult": "models",
+    "TOOLS": "tool.schema",
+    "Tool": "tool.schema",
+    "ToolBox": "tool.toolbox",
+    "ToolOutcome": "tool.toolbox",
+    "handle_web_search": "tool.default",
+    "system_note": "tool.prompt",
+    "to_anthropic": "tool.converters",
+    "to_gemini": "tool.converters",
+    "to_openai": "tool.converters",
+    "to_openai_chat": "tool.converters",
 }
 
 __all__ = [
+    "TOOLS",
     "AllEnginesFailed",
     "BadQuery",
     "Chunk",
@@ -37,9 +60,18 @@ __all__ = [
     "SearchHit",
     "SearchResult",
     "Settings",
+    "Tool",
+    "ToolBox",
+    "ToolOutcome",
     "Webfetch",
     "WebfetchError",
     "__version__",
+    "handle_web_search",
+    "system_note",
+    "to_anthropic",
+    "to_gemini",
+    "to_openai",
+    "to_openai_chat",
 ]
 
 
