@@ -1,0 +1,1 @@
+"""Semantic matching of queries for webfetch."""

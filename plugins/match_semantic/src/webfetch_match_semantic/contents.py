@@ -1,0 +1,123 @@
+"""The words of content of a question, each with the preposition that tells its role, names marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .amounts import SEASONS, Piece
+from .asking import AUX, Asked
+from .items import Item
+from .lexicon import Lexicon
+from .numerals import DAYS, MONTHS
+from .tables import words
+from .vocabulary import DEMONYMS, STOP, SURE_FILLERS, SURE_SAME
+
+MARKERS = words("markers")
+_NEUTRAL = words("neutral")
+_LETTERED = words("lettered")
+_MADE = words("made words")
+_CONVERTING = words("converting")
+_AMOUNTS = frozenset(("number", "ordinal", "unit", "month", "day"))
+_SIGNS = frozenset("+°@<>=→")
+_AFTER_A = frozenset(("", "than", "and", "or", "to", "by", "versus", "vs", "from"))
+_TITLED = 0.7
+"""Share of words with a capital above which a text is a title, and capitals tell nothing."""
+_SPELLINGS = (
+    ("our", "or"), ("ise", "ize"), ("isation", "ization"), ("yse", "yze"), ("ogue", "og"), ("tre", "ter"),
+)  # fmt: skip
+"""British and American endings of one word."""
+
+
+class Contents:
+    """Reads the items of one question."""
+
+    def __init__(self, parts: Sequence[Piece], wanted: Asked, lexicon: Lexicon) -> None:
+        self._parts = parts
+        self._words = [piece.key for piece in parts]
+        self._wanted = wanted
+        self._lexicon = lexicon
+        self._cased = self._capitals_tell()
+
+    def items(self) -> list[Item]:
+        """Return the items in their order."""
+        found: list[Item] = []
+        marker = ""
+        instead: dict[int, list[str]] = {}
+        for word, at in self._wanted.instead:
+            instead.setdefault(at, []).append(word)
+        for at, piece in enumerate(self._parts):
+            word = piece.key
+            found += [Item(new, new, at, "word", False) for new in instead.get(at, ())]
+            if at in self._wanted.said:
+                continue
+            if piece.kind in _AMOUNTS:
+                found.append(Item(word, piece.form.lower(), at, piece.kind, False, marker))
+                continue
+            if word in MARKERS and word != "versus" and not (word == "to" and self._infinitive(at)):
+                marker = word
+                continue
+            if word in _NEUTRAL or word in AUX or word in ("to", "versus"):
+                marker = ""
+            if piece.kind == "symbol":
+                if word in _SIGNS:
+                    found.append(Item(word, word, at, "word", True, marker))
+            elif not self._skipped(at, word):
+                key = self._key(word)
+                name = self._name(at, piece, key)
+                # A name is what it is: Aliens are not Alien.
+                key = word if name and key not in DEMONYMS and key not in SURE_SAME.values() else key
+                found.append(Item(key, word, at, "word", name, marker))
+        return found
+
+    def _key(self, word: str) -> str:
+        key = self._lexicon.lemma(word)
+        key = SURE_SAME.get(key, key)
+        for end, instead in _SPELLINGS:
+            american = key[: -len(end)] + instead
+            if key.endswith(end) and len(key) > len(end) + 2 and american in self._lexicon.words:
+                return american
+        return key
+
+    def _skipped(self, at: int, word: str) -> bool:
+        if len(word) == 1 and word.isalpha():
+            return not self._letter(at, word)
+        return word in STOP or word in SURE_FILLERS or self._lexicon.lemma(word) in SURE_FILLERS
+
+    def _letter(self, at: int, word: str) -> bool:
+        """Whether a single letter is a name: vitamin C, plan A, "is A larger than B"."""
+        if word not in ("a", "i"):
+            return True
+        before = self._words[at - 1] if at else ""
+        after = self._words[at + 1] if at + 1 < len(self._words) else ""
+        if before in _LETTERED:
+            return True
+        upper = self._parts[at].form == "A" and at > 0
+        return upper and (after in _AFTER_A or before in AUX | MARKERS | {"and", "or", "between"})
+
+    def _capitals_tell(self) -> bool:
+        """Whether capitals tell names: not in titles, nor where there are none."""
+        forms = [piece.form for piece in self._parts if piece.kind == "word" and piece.key not in STOP]
+        upper = sum(form[:1].isupper() for form in forms)
+        return bool(upper) and (upper < 3 or len(forms) < 3 or upper <= _TITLED * len(forms))
+
+    def _name(self, at: int, piece: Piece, key: str) -> bool:
+        word = piece.key
+        if key in DEMONYMS:
+            return True
+        if key in MONTHS or key in DAYS or key in SEASONS or key in _MADE:
+            return False
+        after_digits = piece.glued and at > 0 and self._parts[at - 1].kind == "number"
+        if len(word) == 1 or word.endswith(("++", "#")) or after_digits or not self._lexicon.common(key):
+            return True
+        return self._cased and not piece.first and piece.form[:1].isupper()
+
+    def _infinitive(self, at: int) -> bool:
+        """Whether "to" belongs to the verb that follows rather than to a place or receiver."""
+        if at + 1 >= len(self._words) or "from" in self._words or self._parts[at + 1].form[:1].isupper():
+            return False
+        if any(self._lexicon.lemma(word) in _CONVERTING for word in self._words[:at]):
+            return False
+        following = self._words[at + 1]
+        return following in AUX or (
+            self._lexicon.verb(following) and self._lexicon.lemma(following) == following
+        )

@@ -1,0 +1,249 @@
+"""Reasons to say that two questions are not the same, whatever a model thinks of them.
+
+Each guard takes two questions and their alignment, and returns what it found, or "". They are symmetric. The
+first that finds something names the reason.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from .alignment import Alignment
+from .amounts import RIVALS
+from .items import Item
+from .lexicon import lexicon
+from .phrases import EVENTS
+from .reading import Question
+from .roles import reversed_roles
+from .tables import pairs, table, words
+from .vocabulary import AGAINST, AGAINST_SETS, FILLERS, IMPLIED, KINDS, SCOPE
+
+
+class Guard(Protocol):
+    """``guard(a, b, both)``: what it found, or ""."""
+
+    __name__: str
+
+    def __call__(self, a: Question, b: Question, both: Alignment, /) -> str: ...
+
+
+_CLASHES = frozenset(frozenset(pair) for pair in pairs("clashes"))
+_BARE = frozenset(("", "what"))
+"""Kinds of keyword queries and of "what is": they may ask for anything that their words name."""
+_NAMED = {kind: frozenset(some) for kind, some in table("named").items()}
+_STRICT_BARE = frozenset(("when", "where", "why"))
+"""What has to be named where the other side asks for it."""
+_PLACING = frozenset(("in", "for", "at", "on", "of", "about", "near", "within", "among", "between"))
+LONG = 3
+"""Words that two questions must share for one of them to have a common word more."""
+COMMON_WEIGHT = 0.5
+"""Weight up to which a word is common here: one that is met a hundred times."""
+_NARROWING = words("narrowing")
+_SMALL_OPPOSITES = pairs("small opposites")
+
+
+def number(a: Question, b: Question, both: Alignment) -> str:
+    """Numbers, versions and years that are not the same on both sides."""
+    x, y = set(a.numbers), set(b.numbers)
+    odd = (x ^ y) - ((a.maybe | b.maybe) if not (x - y and y - x) else frozenset())
+    if odd and odd == {_year_now(a, b)}:
+        odd = set()
+    if odd or (
+        len(a.numbers) != len(b.numbers) and x == y and not odd and sorted(a.numbers) != sorted(b.numbers)
+    ):
+        return "/".join(sorted(odd)) or "number of numbers"
+    return ""
+
+
+def _year_now(a: Question, b: Question) -> str:
+    """The current year where one side says "current" and the other has the year; else what no number is."""
+    for question, other in ((a, b), (b, a)):
+        if question.now and not question.numbers and len(other.numbers) == 1:
+            return other.numbers[0] if other.numbers[0] == other.year else "-"
+    return "-"
+
+
+def ordinal(a: Question, b: Question, both: Alignment) -> str:
+    return "/".join(sorted(a.ordinals ^ b.ordinals))
+
+
+def date(a: Question, b: Question, both: Alignment) -> str:
+    """Months, weekdays, and words of time such as "since" and "tomorrow"."""
+    return "/".join(sorted((a.dates ^ b.dates) | (a.times ^ b.times)))
+
+
+def unit(a: Question, b: Question, both: Alignment) -> str:
+    """Units and currencies: other ones, or one of several possible ones on one side alone."""
+    x, y = a.units - b.units, b.units - a.units
+    if x and y:
+        return "/".join(sorted(x | y))
+    for one in x | y:
+        if any(one in rivals for rivals in RIVALS):
+            return one
+    return ""
+
+
+def negation(a: Question, b: Question, both: Alignment) -> str:
+    return f"{a.negations}/{b.negations}" if a.negations != b.negations else ""
+
+
+def opposite(a: Question, b: Question, both: Alignment) -> str:
+    """A word whose opposite stands alone on the other side."""
+    lex = lexicon()
+    for x in both.left[0]:
+        for y in both.left[1]:
+            if lex.opposed(x.key, y.key):
+                return f"{x.word}/{y.word}"
+    one, other = a.small - b.small, b.small - a.small
+    for up, down in _SMALL_OPPOSITES:
+        if (up in one and down in other) or (down in one and up in other):
+            return f"{up}/{down}"
+    return ""
+
+
+def polarity(a: Question, b: Question, both: Alignment) -> str:
+    """A word such as "avoid" on one side alone."""
+    for mine, others in (both.left, both.left[::-1]):
+        for item in mine:
+            if item.key in AGAINST and not any(_with(item.key, other.key) for other in others):
+                return item.word
+    return ""
+
+
+def _with(a: str, b: str) -> bool:
+    return b in AGAINST_SETS.get(a, ())
+
+
+def contrast(a: Question, b: Question, both: Alignment) -> str:
+    """Two things of one kind, one on each side."""
+    lex = lexicon()
+    for x in both.left[0]:
+        for y in both.left[1]:
+            if x.kind == y.kind == "word" and lex.sisters(x.key, y.key):
+                return f"{x.word}/{y.word}"
+    return ""
+
+
+def entity(a: Question, b: Question, both: Alignment) -> str:
+    """A name that the other side does not have."""
+    keys = a.keys & b.keys
+    # What is there on both sides, once more on one of them, is no other name.
+    return "/".join(item.word for side in both.left for item in side if item.name and item.key not in keys)
+
+
+def pronoun(a: Question, b: Question, both: Alignment) -> str:
+    return "he/she" if a.genders != b.genders else ""
+
+
+def join(a: Question, b: Question, both: Alignment) -> str:
+    """Either here, both there."""
+    return "and/or" if {a.joins, b.joins} == {frozenset(("and",)), frozenset(("or",))} else ""
+
+
+def modal(a: Question, b: Question, both: Alignment) -> str:
+    return f"{a.modal}/{b.modal}" if a.modal and b.modal and a.modal != b.modal else ""
+
+
+def tense(a: Question, b: Question, both: Alignment) -> str:
+    """Who is, and who was."""
+    if {a.tense, b.tense} == {"past", "present"} and not (a.passive or b.passive):
+        return f"{a.tense}/{b.tense}"
+    return ""
+
+
+def kind(a: Question, b: Question, both: Alignment) -> str:
+    """Questions for a time, a place, a person, a reason, a number, a yes: one on each side."""
+    x, y = a.kind, b.kind
+    if x == y:
+        return ""
+    if frozenset((x, y)) in _CLASHES:
+        return f"{x}/{y}"
+    for mine, other, question in ((x, y, b), (y, x, a)):
+        if (
+            mine in _STRICT_BARE
+            and other in _BARE
+            and not any(
+                item.key in _NAMED[mine]
+                or item.key.endswith("date")
+                or (mine == "when" and item.key in EVENTS)
+                for item in question.items
+            )
+        ):
+            return f"{mine}/{other or 'keywords'}"
+    return ""
+
+
+def scope(a: Question, b: Question, both: Alignment) -> str:
+    """What narrows a question down on one side alone."""
+    if narrowed := (a.small ^ b.small) & _NARROWING:
+        return "/".join(sorted(narrowed))
+    left, right = ([i for i in side if not _light(i, a, b)] for side in both.left)
+    for mine, others, question, other in ((left, right, a, b), (right, left, b, a)):
+        for item in mine:
+            if _modifies(item) and (not others or any(map(_modifies, others))):
+                return item.word
+            if not others and not _bears(item, question, other, both):
+                return item.word
+    return ""
+
+
+def _modifies(item: Item) -> bool:
+    return item.key in SCOPE or ":" in item.key
+
+
+def _bears(item: Item, question: Question, other: Question, both: Alignment) -> bool:
+    """Whether a word that only one side has may be there for another reason than to narrow down.
+
+    Keywords name what a question word asks for, and questions have verbs that keywords do without. A long
+    question may have a common word more. What stands before a word of both sides, or after a preposition,
+    narrows down.
+    """
+    if item.kind != "word" or item.marker:
+        return False
+    lex = lexicon()
+    verb = lex.mostly_verb(item.key)
+    left = {id(one) for side in both.left for one in side}
+    following = next((one for one in question.items if one.at > item.at), None)
+    if not verb and following is not None and following.at == item.at + 1 and id(following) not in left:
+        return False
+    before = question.words[item.at - 1 : item.at]
+    if before and before[0] in _PLACING:
+        return False
+    if bool(question.kind) != bool(other.kind):
+        return not question.kind or lex.verb(item.key) or lex.weight(item.key) <= COMMON_WEIGHT
+    return len(both.same) >= LONG and lex.weight(item.key) <= COMMON_WEIGHT
+
+
+def _light(item: Item, a: Question, b: Question) -> bool:
+    """Whether a word may be missing on the other side."""
+    if item.key in a.keys and item.key in b.keys:
+        return True
+    if item.kind == "unit":
+        return True  # rivals were told apart before
+    if item.kind != "word":
+        return False
+    if item.key in SCOPE:
+        return item.key in IMPLIED.get(a.kind, ()) or item.key in IMPLIED.get(b.kind, ())
+    return (
+        item.key in FILLERS
+        or item.key in KINDS
+        or any(item.key in IMPLIED.get(question.kind, ()) for question in (a, b))
+    )
+
+
+def direction(a: Question, b: Question, both: Alignment) -> str:
+    return reversed_roles(a, b, both)
+
+
+GUARDS: tuple[Guard, ...] = (
+    number, ordinal, date, unit, negation, opposite, polarity, direction, entity, contrast, pronoun, join,
+    modal, tense, kind, scope,
+)  # fmt: skip
+
+
+def objection(a: Question, b: Question, both: Alignment) -> tuple[str, str]:
+    """The first guard that objects, and what it found; two empty strings where none does."""
+    for guard in GUARDS:
+        if found := guard(a, b, both):
+            return guard.__name__, found
+    return "", ""

@@ -1,0 +1,134 @@
+"""Who does what to whom: two questions of the same words in other roles are two questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .alignment import Alignment
+from .items import Item
+from .lexicon import Lexicon, lexicon
+from .reading import Question
+from .tables import words
+
+PARTICIPLES = words("participles")
+SYMMETRIC = words("symmetric")
+"""Words of relations that hold both ways."""
+_ALIKE = (
+    frozenset(("to", "into", "onto", "toward", "towards")),
+    frozenset(("by", "from", "with")),
+    frozenset(("over", "above")),
+    frozenset(("under", "below")),
+)
+
+
+def reversed_roles(a: Question, b: Question, pairs: Alignment) -> str:
+    """Say which words changed roles between two questions; "" where none did."""
+    matched = [*pairs.same, *pairs.near]
+    symmetric = bool(SYMMETRIC & a.keys & b.keys) or "between" in a.words or "between" in b.words
+    if not symmetric and (found := _markers(matched, a, b)):
+        return found
+    if found := _pivot(a, b, pairs, symmetric):
+        return found
+    return "" if symmetric else _amounts(a, b)
+
+
+def _markers(matched: list[tuple[Item, Item]], a: Question, b: Question) -> str:
+    """A word that depends on "from" here and on "to" there."""
+    gained, lost = [], []
+    for x, y in matched:
+        if x.marker == y.marker or any({x.marker, y.marker} <= some for some in _ALIKE):
+            continue
+        if x.marker and y.marker:
+            if not ({x.marker, y.marker} & {"by"} and a.passive != b.passive):
+                return f"{x.word}: {x.marker}/{y.marker}"
+        elif y.marker:
+            gained.append((x, y))
+        else:
+            lost.append((x, y))
+    if gained and lost and a.passive == b.passive:
+        return f"{lost[0][0].word} and {gained[0][0].word} changed places"
+    return ""
+
+
+def _sides(question: Question, verb: Item, others: list[Item]) -> Iterator[str]:
+    """L for what is on the verb's doing side, R for what it is done to, by place, voice and preposition."""
+    nominal = any(w == "of" for w in question.words[verb.at + 1 : verb.at + 3])
+    for other in others:
+        before = other.at < verb.at
+        if other.marker == "by":
+            yield "L"
+        elif question.passive:
+            yield "R" if before else "L" if other.marker == "by" else "R"
+        elif nominal and not before and not other.marker:
+            yield "R"
+        else:
+            yield "L" if before else "R"
+
+
+def _pivot(a: Question, b: Question, pairs: Alignment, symmetric: bool) -> str:
+    """Two words that stand on the other side each of a verb that both questions have."""
+    if symmetric:
+        return ""
+    lex = lexicon()
+    verbs = [
+        (x, y)
+        for x, y in (*pairs.same, *pairs.near)
+        if x.kind == "word" and _deed(x, lex) and not (x.name and y.name)
+    ]
+    # A verb that each has its own of may be the same deed in other words.
+    own = [[i for i in side if i.kind == "word" and _deed(i, lex) and not i.name] for side in pairs.left]
+    if len(own[0]) == 1 and len(own[1]) == 1:
+        verbs.append((own[0][0], own[1][0]))
+    for v, w in verbs:
+        others = [
+            (x, y)
+            for x, y in (*pairs.same, *pairs.near)
+            if x is not v and y is not w and x.kind == "word" and x.key != v.key
+        ]
+        left = [*_sides(a, v, [x for x, _ in others]), _asker(a, v)]
+        right = [*_sides(b, w, [y for _, y in others]), _asker(b, w)]
+        words = [*((x.word, x.marker, y.marker) for x, y in others), ("who", "", "")]
+        moved = [
+            (*word, s, t)
+            for word, s, t in zip(words, left, right, strict=True)
+            if s != t and "" not in (s, t)
+        ]
+        if {"L", "R"} <= {s for *_, s, _ in moved}:
+            return f"{moved[0][0]} {v.word}"
+        if a.passive == b.passive and any(bool(m) != bool(n) for _, m, n, _, _ in moved):
+            return f"{moved[0][0]} {v.word}"
+    return ""
+
+
+def _deed(item: Item, lex: Lexicon) -> bool:
+    """Whether a word is a verb here, as far as can be told."""
+    return lex.mostly_verb(item.key) or (
+        lex.verb(item.key) and (item.word in PARTICIPLES or item.word.endswith("ed"))
+    )
+
+
+def _asker(question: Question, verb: Item) -> str:
+    """The side of "who" in "who beat him" (L), "who did he beat" (R); "" where nobody is asked for."""
+    words = question.words
+    for at, word in enumerate(words):
+        if word in ("who", "whom", "which", "what") and at < verb.at:
+            if question.passive:
+                return "L" if words[-1] == "by" or words[at - 1 : at] == ("by",) else "R"
+            return "R" if any(w in ("do", "does", "did") for w in words[at + 1 : verb.at]) else "L"
+    return ""
+
+
+def _amounts(a: Question, b: Question) -> str:
+    """Numbers that belong to other words: "2 apples, 3 pears" and "3 apples, 2 pears"."""
+    if len(a.numbers) < 2 or a.numbers == b.numbers or sorted(a.numbers) != sorted(b.numbers):
+        return ""
+    return "" if _owners(a) == _owners(b) else "numbers changed places"
+
+
+def _owners(question: Question) -> set[tuple[str, str]]:
+    items = question.items
+    return {
+        (item.key, items[n - 1].key if n else items[n + 1].key if len(items) > 1 else "")
+        for n, item in enumerate(items)
+        if item.kind == "number"
+    }

@@ -1,0 +1,75 @@
+"""The verdict of rules alone: surely the same, surely not, or a question for a verifier."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from .alignment import Alignment, align
+from .guards import objection
+from .reading import Question, read
+
+EQUAL, SAME_WORDS, OTHER_ORDER = 1.0, 0.99, 0.97
+"""How sure equal texts are, equal words in one order, and equal words in another."""
+
+
+_PLAIN = frozenset(("in", "on"))
+_NOT_BARE = frozenset(("yesno", "degree", "amount", "why", "when"))
+"""Kinds of answers that keywords do not ask for by themselves."""
+
+
+@frozen
+class Ruling:
+    """What rules say of two questions.
+
+    Attributes:
+        same: True, False, or None where a verifier has to say.
+        score: how sure, where ``same`` is True.
+        guard: the guard that objected, or the rule that agreed.
+        detail: what it found.
+    """
+
+    same: bool | None
+    score: float = 0.0
+    guard: str = ""
+    detail: str = ""
+    a: Question | None = None
+    b: Question | None = None
+    pairs: Alignment | None = None
+
+
+def rule(first: str, second: str, year: int) -> Ruling:
+    """Judge two texts by rules. ``rule(a, b)`` is ``rule(b, a)``, but for the order of what it found."""
+    a, b = read(first, year), read(second, year)
+    if a.plain and a.plain == b.plain:
+        return Ruling(True, EQUAL, "equal", "the same text")
+    if not a.plain or not b.plain:
+        same = first.strip() == second.strip()
+        return Ruling(same, EQUAL if same else 0.0, "equal" if same else "empty", "no words")
+    if a.long or b.long:
+        return Ruling(False, guard="long", detail="too long for anything but equality")
+    if a.foreign or b.foreign:
+        return Ruling(False, guard="language", detail="not English, and not equal")
+    if not a.items or not b.items:
+        return Ruling(False, guard="empty", detail="no words of content")
+    pairs = align(a, b)
+    guard, detail = objection(a, b, pairs)
+    if guard:
+        return Ruling(False, guard=guard, detail=detail, a=a, b=b, pairs=pairs)
+    if pairs.whole and a.small - _PLAIN == b.small - _PLAIN and _one_kind(a, b):
+        ordered = [item.key for item in a.items] == [item.key for item in b.items]
+        if _same_roles(a, b):
+            return Ruling(
+                True, SAME_WORDS if ordered else OTHER_ORDER, "words", "the same words", a, b, pairs
+            )
+    return Ruling(None, guard="ask", a=a, b=b, pairs=pairs)
+
+
+def _one_kind(a: Question, b: Question) -> bool:
+    """Whether both want one kind of answer, or one of them is keywords that may want it."""
+    return a.kind == b.kind or (bool({a.kind, b.kind} & {"", "what"}) and not {a.kind, b.kind} & _NOT_BARE)
+
+
+def _same_roles(a: Question, b: Question) -> bool:
+    """Whether no word depends on a preposition of role here and not there, and the voice is one."""
+    markers = [{item.key: item.marker for item in question.items} for question in (a, b)]
+    return markers[0] == markers[1] and (a.passive == b.passive or not any(markers[0].values()))
