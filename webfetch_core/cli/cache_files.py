@@ -90,7 +90,9 @@ def verify(args: Namespace, wf: Webfetch, store: Cache, streams: Streams, width:
     if problems:
         streams.note(f"fix: {REPLACE}")
     elif not sound:
-        streams.note("fix: such a row counts as missing; webfetch cache purge --space S removes all of a space")
+        streams.note(
+            "fix: such a row counts as missing; webfetch cache purge --space S removes all of a space"
+        )
     return OK if sound else CACHE
 
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -186,19 +187,67 @@ def test_a_file_that_may_not_be_written_is_named(
     assert f"make {folder / which} writable, or set plugins.cache_lmdb.path" in out
 
 
-@needs_users
-def test_a_file_system_that_is_read_only_is_named(tmp_path: Path, program: Program) -> None:
+@pytest.fixture
+def mounted(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """Mount a small file system with some options: ``mounted("ro")``."""
     folder = tmp_path / "mount"
     folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "ro,size=64k", "tmpfs", str(folder)]
-    try:
-        mounted = subprocess.run(command, capture_output=True, timeout=30, check=False).returncode == 0
-    except OSError:
-        mounted = False
-    if not mounted:
-        pytest.skip("this user may not mount a file system")
-    try:
-        out, _ = program(NOBODY.partition("\n")[2], folder / "cache.lmdb").communicate(timeout=60)
-    finally:
+    done = []
+
+    def mount(options: str) -> Path:
+        command = ["mount", "-t", "tmpfs", "-o", f"size=1m,{options}", "tmpfs", str(folder)]
+        try:
+            done.append(subprocess.run(command, capture_output=True, timeout=30, check=False).returncode == 0)
+        except OSError:
+            done.append(False)
+        if not done[0]:
+            pytest.skip("this user may not mount a file system")
+        return folder
+
+    yield mount
+    if done and done[0]:
         subprocess.run(["umount", str(folder)], check=True, timeout=30)
+
+
+def test_a_file_system_that_is_read_only_is_named(mounted: Callable[[str], Path], program: Program) -> None:
+    out, _ = program(NOBODY.partition("\n")[2], mounted("ro") / "cache.lmdb").communicate(timeout=60)
     assert "Read-only file system" in out and "set plugins.cache_lmdb.path to a file elsewhere" in out
+
+
+def test_a_disk_without_a_byte_left_is_an_error_to_every_opener(
+    mounted: Callable[[str], Path], program: Program
+) -> None:
+    """LMDB writes to the lock file through a map: a hole in it would end the process."""
+    folder = mounted("rw")
+    made, new = folder / "made.lmdb", folder / "new.lmdb"
+    holder = program(
+        "c = opened(sys.argv[1]); c.put('pages', b'k', b'v'); said('ready'); told(); c.close()", made
+    )
+    assert holder.stdout is not None and holder.stdout.readline() == "ready\n"
+    with suppress(OSError), (folder / "ballast").open("wb", buffering=0) as ballast:
+        while ballast.write(b"\1" * 4_096):
+            pass
+    readers = [
+        program(
+            "c = opened(sys.argv[1])\n"
+            "handle = c._environment._handle\n"
+            "txns = [handle.begin() for _ in range(100)]\n"  # each takes a place in the lock file
+            "said(c.get('pages', b'k'))\n"
+            "try: c.put('pages', b'l', random.Random(1).randbytes(200_000))\n"
+            "except CacheError as exc: said(exc)\n",
+            made,
+        )
+        for _ in range(2)
+    ]
+    for reader in readers:
+        out, _ = reader.communicate(timeout=60)
+        assert reader.returncode == 0 and out.startswith("b'v'\n") and "disk space" in out
+    out, _ = program(NOBODY.partition("\n")[2], new).communicate(timeout=60)
+    assert "No space left on device" in out and "free some disk space" in out
+    (folder / "ballast").unlink()
+    out, _ = program("opened(sys.argv[1]).put('pages', b'k', b'v'); said('stored')", new).communicate(
+        timeout=60
+    )
+    assert out == "stored\n"
+    finished, _ = holder.communicate("end\n", timeout=60)
+    assert holder.returncode == 0
