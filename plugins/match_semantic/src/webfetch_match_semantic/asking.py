@@ -64,6 +64,8 @@ def _by_word(found: Sequence[str]) -> Asked:
                 return Asked("when", frozenset((n, n + 1)))
             if following in _ASKS_WHERE:
                 return Asked("where", frozenset((n,)))
+            if following in ("number",):
+                return Asked("count", frozenset((n, n + 1)))
             if following in ("cause", "causes", "caused", "makes"):
                 return Asked("why", frozenset((n, n + 1) if following == "makes" else (n,)))
         if word == "how":

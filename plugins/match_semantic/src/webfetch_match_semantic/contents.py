@@ -41,7 +41,7 @@ class Contents:
     def items(self) -> list[Item]:
         """Return the items in their order."""
         found: list[Item] = []
-        marker = ""
+        marker, named = "", False
         instead: dict[int, list[str]] = {}
         for word, at in self._wanted.instead:
             instead.setdefault(at, []).append(word)
@@ -54,7 +54,7 @@ class Contents:
                 found.append(Item(word, piece.form.lower(), at, piece.kind, False, marker))
                 continue
             if word in MARKERS and word != "versus" and not (word == "to" and self._infinitive(at)):
-                marker = word
+                marker, named = word, False
                 continue
             if word in _NEUTRAL or word in AUX or word in ("to", "versus"):
                 marker = ""
@@ -66,6 +66,9 @@ class Contents:
                 name = self._name(at, piece, key)
                 # A name is what it is: Aliens are not Alien.
                 key = word if name and key not in DEMONYMS and key not in SURE_SAME.values() else key
+                if named and not name:
+                    marker = ""  # "to Athens direct flights": the preposition ends with the name
+                named = name and bool(marker)
                 found.append(Item(key, word, at, "word", name, marker))
         return found
 

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from .alignment import Alignment
 from .amounts import RIVALS
+from .attributes import ASKS_WHEN
 from .items import Item
 from .lexicon import lexicon
 from .phrases import EVENTS
@@ -33,6 +34,9 @@ _BARE = frozenset(("", "what"))
 _NAMED = {kind: frozenset(some) for kind, some in table("named").items()}
 _STRICT_BARE = frozenset(("when", "where", "why"))
 """What has to be named where the other side asks for it."""
+_MEASURES = frozenset(
+    ("duration", "time", "length", "distance", "height", "weight", "depth", "width", "age", "speed")
+)
 _PLACING = frozenset(("in", "for", "at", "on", "of", "about", "near", "within", "among", "between"))
 LONG = 3
 """Words that two questions must share for one of them to have a common word more."""
@@ -78,9 +82,17 @@ def unit(a: Question, b: Question, both: Alignment) -> str:
     if x and y:
         return "/".join(sorted(x | y))
     for one in x | y:
-        if any(one in rivals for rivals in RIVALS):
+        if any(one in rivals for rivals in RIVALS) and not _unit_of_question(one, a, b):
             return one
     return ""
+
+
+def _unit_of_question(one: str, a: Question, b: Question) -> bool:
+    """Whether a unit on one side is but the question itself: "how many hours" for a duration."""
+    mine, other = (a, b) if one in a.units else (b, a)
+    if other.kind == "when" and one in ASKS_WHEN:
+        return True
+    return mine.kind == "count" and not other.units and bool(other.keys & _MEASURES)
 
 
 def negation(a: Question, b: Question, both: Alignment) -> str:
@@ -146,7 +158,7 @@ def modal(a: Question, b: Question, both: Alignment) -> str:
 
 def tense(a: Question, b: Question, both: Alignment) -> str:
     """Who is, and who was."""
-    if {a.tense, b.tense} == {"past", "present"} and not (a.passive or b.passive):
+    if a.kind == b.kind and {a.tense, b.tense} == {"past", "present"} and not (a.passive or b.passive):
         return f"{a.tense}/{b.tense}"
     return ""
 
@@ -157,6 +169,8 @@ def kind(a: Question, b: Question, both: Alignment) -> str:
     if x == y:
         return ""
     if frozenset((x, y)) in _CLASHES:
+        return f"{x}/{y}"
+    if {x, y} == {"count", "what"} and not (a if x == "what" else b).keys & _NAMED["count"]:
         return f"{x}/{y}"
     for mine, other, question in ((x, y, b), (y, x, a)):
         if (

@@ -111,7 +111,7 @@ def _read(text: str, year: int) -> Question:
     every = tuple(piece.key for piece in parts)
     if is_foreign(single, lexicon()):
         return Question(text=text, plain=bare, words=every, foreign=True)
-    wanted = asked(every)
+    wanted = asked([piece.form.lower() if piece.key == "1" else piece.key for piece in parts])
     kind, items = attributes(wanted.kind, Contents(parts, wanted, lexicon()).items())
     if wanted.kind == "when":
         said = {at for at in wanted.said if parts[at].kind == "unit"}

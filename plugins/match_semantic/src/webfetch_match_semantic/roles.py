@@ -11,10 +11,12 @@ from .reading import Question
 from .tables import words
 
 PARTICIPLES = words("participles")
+_ASKED_FOR = frozenset(("who", "whom", "which", "what"))
+_DO = frozenset(("do", "does", "did"))
 SYMMETRIC = words("symmetric")
 """Words of relations that hold both ways."""
 _ALIKE = (
-    frozenset(("to", "into", "onto", "toward", "towards")),
+    frozenset(("to", "into", "onto", "toward", "towards", "as")),
     frozenset(("by", "from", "with")),
     frozenset(("over", "above")),
     frozenset(("under", "below")),
@@ -73,7 +75,7 @@ def _pivot(a: Question, b: Question, pairs: Alignment, symmetric: bool) -> str:
     verbs = [
         (x, y)
         for x, y in (*pairs.same, *pairs.near)
-        if x.kind == "word" and _deed(x, lex) and not (x.name and y.name)
+        if x.kind == "word" and _deed(x, lex) and _deed(y, lex) and not (x.name and y.name)
     ]
     # A verb that each has its own of may be the same deed in other words.
     own = [[i for i in side if i.kind == "word" and _deed(i, lex) and not i.name] for side in pairs.left]
@@ -95,7 +97,8 @@ def _pivot(a: Question, b: Question, pairs: Alignment, symmetric: bool) -> str:
         ]
         if {"L", "R"} <= {s for *_, s, _ in moved}:
             return f"{moved[0][0]} {v.word}"
-        if a.passive == b.passive and any(bool(m) != bool(n) for _, m, n, _, _ in moved):
+        # "That export to China", "that China exports to".
+        if a.passive == b.passive and any({m, n} in ({"", "to"}, {"", "by"}) for _, m, n, _, _ in moved):
             return f"{moved[0][0]} {v.word}"
     return ""
 
@@ -110,12 +113,16 @@ def _deed(item: Item, lex: Lexicon) -> bool:
 def _asker(question: Question, verb: Item) -> str:
     """The side of "who" in "who beat him" (L), "who did he beat" (R); "" where nobody is asked for."""
     words = question.words
-    for at, word in enumerate(words):
-        if word in ("who", "whom", "which", "what") and at < verb.at:
-            if question.passive:
-                return "L" if words[-1] == "by" or words[at - 1 : at] == ("by",) else "R"
-            return "R" if any(w in ("do", "does", "did") for w in words[at + 1 : verb.at]) else "L"
-    return ""
+    at = next((n for n, word in enumerate(words) if word in _ASKED_FOR), None)
+    if at is None:
+        return ""
+    if question.passive:
+        # "By whom", or a "by" that nobody follows: the doer is asked for.
+        return "L" if "by" in words and not any(item.marker == "by" for item in question.items) else "R"
+    between = words[at + 1 : verb.at]
+    subject = any(at < item.at < verb.at and item.name for item in question.items)
+    asks_for_object = words[at] == "whom" or at > verb.at or subject or not _DO.isdisjoint(between)
+    return "R" if asks_for_object else "L"
 
 
 def _amounts(a: Question, b: Question) -> str:

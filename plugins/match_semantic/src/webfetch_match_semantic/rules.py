@@ -7,13 +7,14 @@ from attrs import frozen
 from .alignment import Alignment, align
 from .guards import objection
 from .reading import Question, read
+from .roles import SYMMETRIC
 
 EQUAL, SAME_WORDS, OTHER_ORDER = 1.0, 0.99, 0.97
 """How sure equal texts are, equal words in one order, and equal words in another."""
 
 
 _PLAIN = frozenset(("in", "on"))
-_NOT_BARE = frozenset(("yesno", "degree", "amount", "why", "when"))
+_NOT_BARE = frozenset(("yesno", "degree", "amount", "why", "when", "where", "count", "manner"))
 """Kinds of answers that keywords do not ask for by themselves."""
 
 
@@ -65,11 +66,21 @@ def rule(first: str, second: str, year: int) -> Ruling:
 
 
 def _one_kind(a: Question, b: Question) -> bool:
-    """Whether both want one kind of answer, or one of them is keywords that may want it."""
-    return a.kind == b.kind or (bool({a.kind, b.kind} & {"", "what"}) and not {a.kind, b.kind} & _NOT_BARE)
+    """Whether both want one kind of answer, or one of them is keywords that name what the other asks for."""
+    if a.kind == b.kind:
+        return True
+    kinds = {a.kind, b.kind}
+    named = {"when": ("date",), "where": ("location", "birthplace"), "count": ("population",)}
+    for kind, endings in named.items():
+        if kind in kinds and any(key.endswith(endings) for key in a.keys):
+            return True
+    return bool(kinds & {"", "what"}) and not kinds & _NOT_BARE
 
 
 def _same_roles(a: Question, b: Question) -> bool:
     """Whether no word depends on a preposition of role here and not there, and the voice is one."""
+    names = [[item.key for item in question.items if item.name] for question in (a, b)]
+    if names[0] != names[1] and not (SYMMETRIC & a.keys or {a.kind, b.kind} & {""}):
+        return False
     markers = [{item.key: item.marker for item in question.items} for question in (a, b)]
     return markers[0] == markers[1] and (a.passive == b.passive or not any(markers[0].values()))
