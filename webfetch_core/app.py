@@ -101,9 +101,12 @@ class Webfetch:
 
     def close(self) -> None:
         """Release everything. Idempotent; never raises; takes a few seconds at the very most."""
-        if self._parts is not None and not self._host.closed:
-            self._parts.settle()
-        self._host.close()
+        try:
+            if self._parts is not None and not self._host.closed:
+                self._parts.pipeline.settle()
+                self._parts.settle()
+        finally:
+            self._host.close()
 
     def warm_up(self, *stages: str) -> None:
         """Build the chosen providers of ``stages`` (all of them by default) ahead of traffic, and let

@@ -105,4 +105,5 @@ def _run_core(
     command = import_module(f".{args.command}", __package__)
     with opened(args, environ, err, open_webfetch) as wf:
         code: int = command.run(args, wf, Streams(out=out, err=err), environ)
+        out.flush()  # closing may take a moment, and nobody need wait for that
         return code

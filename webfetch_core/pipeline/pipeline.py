@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import count as counter
 
@@ -24,6 +24,7 @@ from .pages import PageLoader
 from .ranking import RankStage, passage_of
 from .recall import Place, Recall, place_of
 from .receipts import tally_search
+from .refreshing import Refreshes
 from .request import SearchOptions, classify
 from .selection import select
 from .single_flight import SingleFlight
@@ -55,8 +56,7 @@ class Pipeline:
         self._ranks = RankStage(host)
         self._numbers = counter(1)
         self._rank_s = RANK_RESERVE_S
-        self._refreshing: set[bytes] = set()
-        self._lock = threading.Lock()
+        self._refreshes = Refreshes(host, store)
 
     def search(self, options: SearchOptions, deadline: Deadline) -> SearchResult:
         """Run one search, by ``deadline``.
@@ -157,28 +157,22 @@ class Pipeline:
         self, place: Place, options: SearchOptions, handles: Sequence[Handle], freshness: Freshness
     ) -> None:
         """Serve the stale row now and search again behind it, once however many ask."""
-        with self._lock:
-            if place.key in self._refreshing:
-                return
-            self._refreshing.add(place.key)
 
         def refresh() -> None:
-            try:
-                self._fresh(
-                    options,
-                    handles,
-                    freshness,
-                    place,
-                    self._host.scope("refresh"),
-                    self._host.deadline(options.deadline_s),
-                )
-            except WebfetchError:
-                return  # the row stays as stale as it is; the next reader tries again
-            finally:
-                with self._lock:
-                    self._refreshing.discard(place.key)
+            limit = self._host.deadline(options.deadline_s)
+            with suppress(WebfetchError):  # the row stays as stale as it is; the next reader tries again
+                self._fresh(options, handles, freshness, place, self._host.scope("refresh"), limit)
 
-        self._host.tasks.spawn(refresh, "refresh")
+        self._refreshes.start(
+            place.key,
+            refresh,
+            is_done=lambda: self._recall.is_good(place, options.hint),
+            within_s=options.deadline_s,
+        )
+
+    def settle(self) -> None:
+        """Let refreshes that are under way end, for a moment."""
+        self._refreshes.settle()
 
     # ---- the work ---------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from ..models import Freshness, SearchResult
+from ..models import Freshness, ProvenanceKind, SearchResult
 from ..runtime.deadline import Deadline
 from ..runtime.emitter import Scope
 from ..runtime.host import Host
@@ -87,6 +87,11 @@ class Recall:
             told |= {"matched": origin.matched_query, "score": f"{origin.score:.2f}", "reason": origin.reason}
         scope.emit("cache.hit", stage="cache", target=options.query, data=told)
         return found
+
+    def is_good(self, place: Place, hint: Freshness | None) -> bool:
+        """Whether the answer to this very query is there, and not stale."""
+        found = self._answers.lookup(place.key, hint=hint)
+        return found is not None and found.kind is ProvenanceKind.EXACT
 
     def keep(self, place: Place, query: str, result: SearchResult) -> bool:
         """Keep a fresh result where :meth:`find` looks for it; say whether it was kept."""
