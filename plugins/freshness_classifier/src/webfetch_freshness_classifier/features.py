@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .cues import CUES
+from .cues import CUES, SPEAKING
 from .words import Query
 
 _MOVING = ("price", "wealth", "weather", "traffic", "rank", "charts", "age", "elapsed", "news")
@@ -31,6 +31,8 @@ _PAIRS = (
     ("newest", "work"),
     ("newest", "product"),
     ("newest", "office"),
+    ("newest", "release_text"),
+    ("newest", "version"),
     ("last", "event"),
     ("last", "contest"),
     ("current", "office"),
@@ -58,7 +60,7 @@ _PAIRS = (
 )
 
 DERIVED = (
-    *("moving", "changing", "settled", "moving_alone", "settled_alone", "silent"),
+    *("moving", "changing", "settled", "moving_alone", "settled_alone", "neutral"),
     *("this_year_or_later", "year_before", "since_a_year", "short", "long", "words"),
 )
 
@@ -69,6 +71,11 @@ FEATURES = (*CUES, *("+".join(pair) for pair in _PAIRS), *DERIVED)
 def cues(query: Query) -> dict[str, bool]:
     """Which cues the text has."""
     return {name: bool(pattern.search(query.text)) for name, pattern in CUES.items()}
+
+
+def is_silent(found: Mapping[str, bool]) -> bool:
+    """Whether words say nothing: no cue of time or topic, and no question is asked ("zebra crossing")."""
+    return not any(found[name] for name in SPEAKING)
 
 
 def features(query: Query, found: Mapping[str, bool]) -> list[float]:

@@ -117,8 +117,8 @@ _SETTLED = _cues(
     """,
     "意味 とは 歴史 首都 意思 历史 歷史 定义 定義 発明 发明 發明 出生 뜻 역사 수도 تاريخ عاصمة",
 )
-_SINCE = _cues("seit depuis desde dal dall'anno sinds sedan с od beri", "以来 以來 부터")
-_YEAR = re.compile(r"(?<![\d.,])(1[0-9]{3}|20[0-9]{2})(?![\d%]|[.,]\d)")
+_YEAR = re.compile(r"(?<![0-9])(1[0-9]{3}|20[0-9]{2})(?=[年년])(?!년 ?부터|年以[来來])")
+"""A year that is written together with the next word."""
 
 
 def classify_foreign(query: Query, year: int) -> Freshness | None:
@@ -130,7 +130,9 @@ def classify_foreign(query: Query, year: int) -> Freshness | None:
     text = query.text
     if _NOW.search(text):
         return Freshness.REALTIME
-    years = [int(found) for found in _YEAR.findall(text)] if not _SINCE.search(text) else []
+    years = [int(found) for found in _YEAR.findall(text)]
+    if query.latest is not None:
+        years.append(year + query.latest)
     if years and max(years) < year - 1:
         return Freshness.STABLE
     if _MOVING.search(text):

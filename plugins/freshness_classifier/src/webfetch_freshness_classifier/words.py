@@ -14,18 +14,28 @@ READ = 600
 
 HOME_YEAR = 2026
 """The year that all texts are brought to before they are embedded: that of the training."""
+_A_WHILE_AGO = "2016"
+"""Stands for any year since which something lasts: which one it is makes no difference."""
 
-_WORD = re.compile(r"[$€£¥₹]?[^\W_]+(?:['.,:/&–-][^\W_]+)*[%+#°]*")
+_WORD = re.compile(r"[$€£¥₹]?[^\W_]+(?:['.,:/&–-][^\W_]+)*(?:[%+#°]+| ?[$€£¥₹](?!\w))?")
 _YEAR = re.compile(r"(1[0-9]{3}|20[0-9]{2})(?:[-–/]([0-9]{4}|[0-9]{2}))?('?s)?\Z")
 _LONG_AGO = re.compile(
     r"(?<!\w)(?:(?:1?\d(?:st|nd|rd|th)|20th) century|\d+ ?bce?|the '?[3-9]0s|antiquity)(?!\w)"
 )
 
 
+def any_of(*patterns: str) -> re.Pattern[str]:
+    """Any of the patterns as whole words of :attr:`Query.text`."""
+    return re.compile(r"(?<!\w)(?:" + "|".join(patterns) + r")(?!\w)")
+
+
 def listed(words: str) -> frozenset[str]:
     """The words of a text, which keeps long lists readable."""
     return frozenset(words.split())
 
+
+SINCE = listed("since seit depuis desde dal dall'anno sinds sedan od")
+"""Before a year from which something lasts until now, in English and other languages."""
 
 _NO_YEAR_BEFORE = listed("""
     port rfc iso route highway error code form model boeing rtx gtx flight room section article no
@@ -73,10 +83,11 @@ def read_query(query: str, now: datetime) -> Query:
         found = _YEAR.match(word)
         if not found or not _is_year(words, at):
             continue
-        moved[at] = _moved(word, HOME_YEAR - now.year)
-        if "since" in words[max(0, at - 3) : at]:
+        if SINCE & set(words[max(0, at - 3) : at]):
             since = True
+            moved[at] = _A_WHILE_AGO
         else:
+            moved[at] = _moved(word, HOME_YEAR - now.year)
             years.append(_last_year(found))
     text = " ".join(words)
     return Query(
