@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from ..errors import Cancelled, TimedOut
+from ..runtime.forks import PerProcess
 
 T = TypeVar("T")
 
@@ -20,6 +21,14 @@ class _Flight(Generic[T]):
         self.error: BaseException | None = None
 
 
+class _Air:
+    """The flights of one process: what its parent had begun never lands in a forked child."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.flights: dict[bytes, _Flight[Any]] = {}
+
+
 class SingleFlight:
     """Shares one run of a function among the threads that ask for its key meanwhile.
 
@@ -28,8 +37,7 @@ class SingleFlight:
 
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._monotonic = monotonic
-        self._flights: dict[bytes, _Flight[Any]] = {}
-        self._lock = threading.Lock()
+        self._air = PerProcess(_Air)
 
     def do(self, key: bytes, fn: Callable[[], T], timeout: float | None = None) -> tuple[T, bool]:
         """Return (value, shared): the value of ``fn``, and whether another thread's run gave it.
@@ -43,11 +51,12 @@ class SingleFlight:
                 cancelled or interrupted is nobody else's failure: one of the waiting takes over.
         """
         give_up = None if timeout is None else self._monotonic() + max(timeout, 0.0)
+        air = self._air()
         while True:
-            with self._lock:
-                flight = self._flights.get(key)
+            with air.lock:
+                flight = air.flights.get(key)
                 if flight is None:
-                    flight = self._flights[key] = _Flight()
+                    flight = air.flights[key] = _Flight()
                     break
             if flight.leader == threading.get_ident():
                 return fn(), False  # asked again from within its own run: waiting would never end
@@ -64,12 +73,13 @@ class SingleFlight:
             flight.error = exc
             raise
         finally:
-            with self._lock:
-                del self._flights[key]
+            with air.lock:
+                del air.flights[key]
             flight.done.set()
         return flight.value, False
 
     def running(self, key: bytes) -> bool:
         """Say whether a run for ``key`` is under way (a refresh behind need not start another)."""
-        with self._lock:
-            return key in self._flights
+        air = self._air()
+        with air.lock:
+            return key in air.flights

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from ..errors import tellable
+from ..runtime.forks import PerProcess
 from ..stages import Cache
 from .patience import Overdue, Patience
 
@@ -21,6 +22,15 @@ WRITE_S = 5.0
 and for each other."""
 SETTLE_S = 2.0
 """How long closing waits for writes that are under way."""
+
+
+class _Writes:
+    """The writes behind of one process."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.one = threading.Lock()
+        self.waiting: set[tuple[str, bytes]] = set()
 
 
 class TolerantStore:
@@ -45,9 +55,7 @@ class TolerantStore:
         self._find = cache if callable(cache) else lambda: cache
         self._on_error = on_error
         self._told: set[tuple[str, str]] = set()
-        self._lock = threading.Lock()
-        self._behind = threading.Lock()
-        self._waiting: set[tuple[str, bytes]] = set()
+        self._writes = PerProcess(_Writes)
         self._wait_s = wait_s
         self._patience = Patience()
 
@@ -77,17 +85,18 @@ class TolerantStore:
     def put_behind(self, space: str, key: bytes, value: Callable[[], bytes]) -> None:
         """Store what ``value`` returns when its turn comes, without waiting for it. One write runs at
         a time and one more waits, so that the last value to be stored is the last one there was."""
-        with self._lock:
-            if (space, key) in self._waiting:
+        writes = self._writes()
+        with writes.lock:
+            if (space, key) in writes.waiting:
                 return
-            self._waiting.add((space, key))
+            writes.waiting.add((space, key))
 
         def turn() -> None:
-            with self._lock:
-                self._waiting.discard((space, key))
+            with writes.lock:
+                writes.waiting.discard((space, key))
 
         def work(cache: Cache) -> None:
-            with self._behind:
+            with writes.one:
                 turn()
                 try:
                     _put(cache, space, key, value())
@@ -153,7 +162,7 @@ class TolerantStore:
 
     def _tell(self, what: str, exc: BaseException) -> None:
         kind = (what, type(exc).__name__)
-        with self._lock:
+        with self._writes().lock:
             if kind in self._told:
                 return
             self._told.add(kind)

@@ -110,6 +110,7 @@ forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this syst
 
 
 @forks
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_forked_child_counts_for_itself() -> None:
     cache = MemoryCache()
     counters = Counters(cache)
@@ -131,6 +132,7 @@ def test_a_forked_child_counts_for_itself() -> None:
 
 
 @forks
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_child_forked_while_somebody_counts_does_not_hang() -> None:
     counters = Counters(MemoryCache())
     own = counters._own()

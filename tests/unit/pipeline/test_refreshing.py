@@ -137,6 +137,7 @@ def test_closing_lets_it_end(world: Any) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_forked_child_refreshes_what_its_parent_does(world: Any, until: Any) -> None:
     """The parent's thread is not there in the child: what it had begun would never end."""
     one = world(pages=PAGES)
