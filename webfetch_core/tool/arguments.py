@@ -142,7 +142,8 @@ def _whole(name: str, value: Any, schema: Mapping[str, Any], notes: list[str]) -
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         raise BadQuery(f"{name} must be a whole number, got {_kind(value)}")
     number = int(value)
-    bounded: int = min(max(number, schema.get("minimum", number)), schema.get("maximum", number))
+    at_least: int = max(number, schema.get("minimum", number))
+    bounded: int = min(at_least, schema.get("maximum", at_least))
     if bounded != number:
         notes.append(f"{name} is {bounded}: it must be {_bounds(schema)}")
     return bounded

@@ -73,6 +73,9 @@ ADVICE = {
 }
 """What a model can do, by kind of failure."""
 
+_OF_A_KEY = ("auth", "quota", "not_configured", "config")
+"""Kinds of which, where all engines share one, more can be said than that no search was made."""
+
 
 @frozen(kw_only=True)
 class Failure:
@@ -116,13 +119,14 @@ def failure_of(tool: str, exc: BaseException, secrets: Iterable[str] = ()) -> Fa
         name = one_line(type(exc).__name__, 60)
         return Failure(tool=tool, kind="fault", message=f"an internal fault ({name})", advice=ADVICE["fault"])
     message, kind = exc.message, exc.kind
+    advice = ADVICE.get(kind, ADVICE["error"])
     attempts: tuple[Attempt, ...] = ()
     if isinstance(exc, AllEnginesFailed):
         kind = _shared_kind(exc.attempts) or kind
+        advice = ADVICE[kind if kind in _OF_A_KEY else "no_engine"]
         attempts = tuple(_clean(attempt, secrets) for attempt in exc.attempts)
         # The engines follow, one a line: the message need not list them as well.
         message = message.partition(": ")[0] if attempts else message
-    advice = ADVICE.get(kind, ADVICE["error"])
     fix = clean(exc.fix, secrets, _MAX_MESSAGE)
     if isinstance(exc, ProviderError) and exc.retry_after_s:
         advice = f"{advice} It says to wait for {exc.retry_after_s:.0f} s."

@@ -119,7 +119,9 @@ class PageReader:
             deadline=host.deadline(seconds),
             patience_s=seconds,
         )
-        if not ranking.ran:
+        lexical = host.ranker("lexical")
+        by_order = ranking.ran == ("lexical",) and lexical is not None and lexical.entry.plugin == "builtin"
+        if not ranking.ran or by_order:
             return None
         if not ranking.relevant:
             return ()
