@@ -22,7 +22,7 @@ import lmdb
 
 from webfetch_core.api import CacheError
 
-from .guard import Guard, inode, lock, lock_path, unlock
+from .guard import Guard, inode, lock, lock_path, make_lock, unlock
 from .layout import DATABASES, Layout, row_key
 
 _WAIT_S = 1.0  # an opener that looks for leftovers holds the copy for an instant
@@ -39,7 +39,7 @@ def copy_path(path: Path) -> Path:
 def sweep(path: Path) -> None:
     """Remove the copy that a process left when it died; one that is being written stays."""
     copy = copy_path(path)
-    if copy.exists():
+    if copy.exists() or lock_path(copy).exists():
         descriptor = lock(copy)
         if descriptor is not None:
             _remove(copy, descriptor)
@@ -47,6 +47,7 @@ def sweep(path: Path) -> None:
 
 def _remove(copy: Path, descriptor: int) -> None:
     if inode(copy) == os.fstat(descriptor).st_ino:
+        lock_path(copy).unlink(missing_ok=True)
         copy.unlink(missing_ok=True)
     unlock(descriptor)
 
@@ -102,10 +103,14 @@ class Compaction:
                 return False
             self.copy(handle, layout)
         os.fsync(self._descriptor)
+        make_lock(lock_path(self._copy))  # not later, when there may be no room for it
         self._at("rename")
         self._copy.replace(self._path)
         self._at("renamed")
-        lock_path(self._path).unlink(missing_ok=True)
+        if lock_path(self._copy).exists():
+            lock_path(self._copy).replace(lock_path(self._path))
+        else:
+            lock_path(self._path).unlink(missing_ok=True)
         self._at("unlocked")
         guard.note()
         _sync_folder(self._path.parent)

@@ -9,6 +9,7 @@ died in between left behind is put right by the next one to come.
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from collections.abc import Iterator
@@ -38,6 +39,8 @@ except ImportError:  # Windows, where a locked byte cannot be read: one far behi
         pass  # closing does it
 
 
+MAX_READERS = 512
+_LOCK_BYTES = (MAX_READERS + 4) * 64  # a cache line for each reader, and LMDB's own facts
 _WAIT_S = 20.0
 """Opening takes milliseconds; a holder that takes this long was stopped by somebody."""
 _MODE = 0o666
@@ -50,6 +53,24 @@ def guard_path(path: Path) -> Path:
 
 def lock_path(path: Path) -> Path:
     return path.with_name(path.name + "-lock")
+
+
+def make_lock(lock_file: Path) -> None:
+    """Make LMDB's lock file with all its blocks, unless it is there.
+
+    LMDB maps one with holes, and writing to a hole when the disk is full ends the process (SIGBUS).
+    """
+    if lock_file.exists() or not hasattr(os, "posix_fallocate"):
+        return
+    descriptor = os.open(lock_file, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), _MODE)
+    try:
+        os.posix_fallocate(descriptor, 0, _LOCK_BYTES)
+    except OSError as exc:
+        lock_file.unlink(missing_ok=True)
+        if exc.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+    finally:
+        os.close(descriptor)
 
 
 def inode(path: Path) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,14 +11,12 @@ from webfetch_core.api import CacheError
 
 from .compacting import sweep
 from .files import NotOurs, OtherLmdb, fill_up, missing_bytes, room, set_aside
-from .guard import Guard, guarded, inode, lock_path
+from .guard import MAX_READERS, Guard, guarded, inode, lock_path, make_lock
 from .layout import DATABASES, FORMAT, Layout
 from .mounts import network_type
 from .settings import LmdbSettings
 
 FIRST_MAP = 4 << 20
-MAX_READERS = 512
-_LOCK_BYTES = (MAX_READERS + 4) * 64  # a cache line for each reader, and LMDB's own facts
 HIGH_PERCENT = 65
 """Share of ``max_bytes`` at which rows begin to go: the rest is for pages that are half filled, for the
 changes of transactions under way, and for what deleting itself writes."""
@@ -64,7 +60,7 @@ def open_file(path: Path, settings: LmdbSettings, log: Any) -> Opened:
                 missing = missing_bytes(path) if found else 0
                 if missing:
                     fill_up(path, missing)
-                _make_lock(path)
+                make_lock(lock_path(path))
                 handle = _handle(path, settings)
                 try:
                     layout = _layout(handle, path, settings, walk=missing > 0)
@@ -116,23 +112,6 @@ def _check_place(path: Path, settings: LmdbSettings) -> None:
             fix="set plugins.cache_lmdb.path to a file on a local disk, or"
             " plugins.cache_lmdb.allow_network_path = true where one machine alone uses it",
         )
-
-
-def _make_lock(path: Path) -> None:
-    """Make the lock file with all its blocks. LMDB maps it with holes, and writing to a hole when the disk
-    is full ends the process (SIGBUS)."""
-    lock = lock_path(path)
-    if lock.exists() or not hasattr(os, "posix_fallocate"):
-        return
-    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
-    try:
-        os.posix_fallocate(descriptor, 0, _LOCK_BYTES)
-    except OSError as exc:
-        lock.unlink(missing_ok=True)
-        if exc.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise
-    finally:
-        os.close(descriptor)
 
 
 def _handle(path: Path, settings: LmdbSettings) -> Any:
