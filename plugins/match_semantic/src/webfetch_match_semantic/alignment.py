@@ -85,6 +85,8 @@ def akin(a: Item, b: Item, lex: Lexicon) -> bool:
     x, y = a.key, b.key
     if DEMONYMS.get(x, x) == DEMONYMS.get(y, y):
         return True
+    if a.name != b.name and _typo(a, b, lex):
+        return True
     if a.name or b.name:
         # What is written as a name is nobody's synonym, but for well-known short forms and plurals.
         if y in SAME.get(x, ()):
@@ -93,6 +95,31 @@ def akin(a: Item, b: Item, lex: Lexicon) -> bool:
     if lex.opposed(x, y):
         return False
     return lex.synonyms(x, y) or lex.relatives(x, y)
+
+
+def _typo(a: Item, b: Item, lex: Lexicon) -> bool:
+    """Whether one word is unknown and one stroke away from the other, which is a common one."""
+    wrong, right = (a, b) if a.name else (b, a)
+    if (
+        len(wrong.word) < TYPO_FROM
+        or not wrong.word.isalpha()
+        or wrong.word in lex.names
+        or lex.common(wrong.key)
+    ):
+        return False
+    return one_stroke(wrong.word, right.word)
+
+
+def one_stroke(a: str, b: str) -> bool:
+    """Whether two words differ by one letter more, less or other, or by two that changed places."""
+    if abs(len(a) - len(b)) > 1 or a == b:
+        return False
+    at = next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    if len(a) != len(b):
+        longer, shorter = (a, b) if len(a) > len(b) else (b, a)
+        return longer[at + 1 :] == shorter[at:]
+    swapped = a[at : at + 2] == b[at : at + 2][::-1] and a[at + 2 :] == b[at + 2 :]
+    return swapped or a[at + 1 :] == b[at + 1 :]
 
 
 def _spelled_out(item: Item, others: Sequence[Item]) -> list[Item]:
@@ -119,5 +146,7 @@ def _short_form(item: Item) -> bool:
     return not lexicon().common(item.key) or item.word in SHORT
 
 
+TYPO_FROM = 5
+"""Letters of a word from which it may be mistyped: shorter ones are too near to others."""
 SHORT = words("short forms")
 """Initials that are words of their own."""

@@ -6,27 +6,16 @@ first that finds something names the reason.
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from .alignment import Alignment
 from .amounts import RIVALS
 from .attributes import ASKS_WHEN
-from .items import Item
+from .extras import Guard, able, light, more, place, scope, subject, swap
 from .lexicon import lexicon
 from .phrases import EVENTS
 from .reading import Question
 from .roles import reversed_roles
-from .tables import pairs, table, words
-from .vocabulary import AGAINST, AGAINST_SETS, FILLERS, IMPLIED, KINDS, SCOPE
-
-
-class Guard(Protocol):
-    """``guard(a, b, both)``: what it found, or ""."""
-
-    __name__: str
-
-    def __call__(self, a: Question, b: Question, both: Alignment, /) -> str: ...
-
+from .tables import pairs, table
+from .vocabulary import AGAINST, AGAINST_SETS
 
 _CLASHES = frozenset(frozenset(pair) for pair in pairs("clashes"))
 _BARE = frozenset(("", "what"))
@@ -37,12 +26,9 @@ _STRICT_BARE = frozenset(("when", "where", "why"))
 _MEASURES = frozenset(
     ("duration", "time", "length", "distance", "height", "weight", "depth", "width", "age", "speed")
 )
-_PLACING = frozenset(("in", "for", "at", "on", "of", "about", "near", "within", "among", "between"))
-LONG = 3
-"""Words that two questions must share for one of them to have a common word more."""
-COMMON_WEIGHT = 0.5
-"""Weight up to which a word is common here: one that is met a hundred times."""
-_NARROWING = words("narrowing")
+_LOOSE_TIMES = frozenset(("before", "after", "during"))
+_POUND, _POUNDS = "u:pound", {"u:gbp", "u:lb"}
+"""A word for money and for weight."""
 _SMALL_OPPOSITES = pairs("small opposites")
 
 
@@ -73,12 +59,19 @@ def ordinal(a: Question, b: Question, both: Alignment) -> str:
 
 def date(a: Question, b: Question, both: Alignment) -> str:
     """Months, weekdays, and words of time such as "since" and "tomorrow"."""
-    return "/".join(sorted((a.dates ^ b.dates) | (a.times ^ b.times)))
+    x, y = a.times - b.times, b.times - a.times
+    odd = (a.dates ^ b.dates) | x | y
+    loose = odd <= _LOOSE_TIMES and not (x and y)
+    if loose and all(any(not light(item, a, b) for item in side) for side in both.left):
+        return ""  # "who came after" in other words; a verifier judges
+    return "/".join(sorted(odd))
 
 
 def unit(a: Question, b: Question, both: Alignment) -> str:
     """Units and currencies: other ones, or one of several possible ones on one side alone."""
     x, y = a.units - b.units, b.units - a.units
+    if _POUND in x | y and (x | y) & _POUNDS:
+        x, y = x - _POUNDS - {_POUND}, y - _POUNDS - {_POUND}
     if x and y:
         return "/".join(sorted(x | y))
     for one in x | y:
@@ -187,64 +180,6 @@ def kind(a: Question, b: Question, both: Alignment) -> str:
     return ""
 
 
-def scope(a: Question, b: Question, both: Alignment) -> str:
-    """What narrows a question down on one side alone."""
-    if narrowed := (a.small ^ b.small) & _NARROWING:
-        return "/".join(sorted(narrowed))
-    left, right = ([i for i in side if not _light(i, a, b)] for side in both.left)
-    for mine, others, question, other in ((left, right, a, b), (right, left, b, a)):
-        for item in mine:
-            if _modifies(item) and (not others or any(map(_modifies, others))):
-                return item.word
-            if not others and not _bears(item, question, other, both):
-                return item.word
-    return ""
-
-
-def _modifies(item: Item) -> bool:
-    return item.key in SCOPE or ":" in item.key
-
-
-def _bears(item: Item, question: Question, other: Question, both: Alignment) -> bool:
-    """Whether a word that only one side has may be there for another reason than to narrow down.
-
-    Keywords name what a question word asks for, and questions have verbs that keywords do without. A long
-    question may have a common word more. What stands before a word of both sides, or after a preposition,
-    narrows down.
-    """
-    if item.kind != "word" or item.marker:
-        return False
-    lex = lexicon()
-    verb = lex.mostly_verb(item.key)
-    left = {id(one) for side in both.left for one in side}
-    following = next((one for one in question.items if one.at > item.at), None)
-    if not verb and following is not None and following.at == item.at + 1 and id(following) not in left:
-        return False
-    before = question.words[item.at - 1 : item.at]
-    if before and before[0] in _PLACING:
-        return False
-    if bool(question.kind) != bool(other.kind):
-        return not question.kind or lex.verb(item.key) or lex.weight(item.key) <= COMMON_WEIGHT
-    return len(both.same) >= LONG and lex.weight(item.key) <= COMMON_WEIGHT
-
-
-def _light(item: Item, a: Question, b: Question) -> bool:
-    """Whether a word may be missing on the other side."""
-    if item.key in a.keys and item.key in b.keys:
-        return True
-    if item.kind == "unit":
-        return True  # rivals were told apart before
-    if item.kind != "word":
-        return False
-    if item.key in SCOPE:
-        return item.key in IMPLIED.get(a.kind, ()) or item.key in IMPLIED.get(b.kind, ())
-    return (
-        item.key in FILLERS
-        or item.key in KINDS
-        or any(item.key in IMPLIED.get(question.kind, ()) for question in (a, b))
-    )
-
-
 def direction(a: Question, b: Question, both: Alignment) -> str:
     return reversed_roles(a, b, both)
 
@@ -253,11 +188,23 @@ GUARDS: tuple[Guard, ...] = (
     number, ordinal, date, unit, negation, opposite, polarity, direction, entity, contrast, pronoun, join,
     modal, tense, kind, scope,
 )  # fmt: skip
+"""What they object to is never the same question."""
+DOUBTS: tuple[Guard, ...] = (subject, swap, place, more, able)
+"""What they object to seldom is: a verifier must be surer than usual."""
 
 
 def objection(a: Question, b: Question, both: Alignment) -> tuple[str, str]:
     """The first guard that objects, and what it found; two empty strings where none does."""
-    for guard in GUARDS:
+    return _first(GUARDS, a, b, both)
+
+
+def doubt(a: Question, b: Question, both: Alignment) -> tuple[str, str]:
+    """The same for guards that only doubt."""
+    return _first(DOUBTS, a, b, both)
+
+
+def _first(guards: tuple[Guard, ...], a: Question, b: Question, both: Alignment) -> tuple[str, str]:
+    for guard in guards:
         if found := guard(a, b, both):
             return guard.__name__, found
     return "", ""

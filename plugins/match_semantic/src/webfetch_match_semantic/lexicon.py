@@ -55,6 +55,9 @@ class Lexicon:
     def verb(self, lemma: str) -> bool:
         return lemma in self.words and "v" in self.words[lemma].pos
 
+    def mostly_noun(self, lemma: str) -> bool:
+        return lemma in self.words and self.words[lemma].pos[0] == "n"
+
     def mostly_verb(self, lemma: str) -> bool:
         return lemma in self.words and self.words[lemma].pos[0] == "v"
 
@@ -84,7 +87,14 @@ class Lexicon:
     def opposed(self, a: str, b: str) -> bool:
         """Whether two lemmas say the opposite of each other."""
         (x, dx), (y, dy) = _degree(a), _degree(b)
-        return dx == dy and (y in self.opposites.get(x, ()) or _negated(x, y) or _negated(y, x))
+        if dx != dy:
+            return False
+        if y in self.opposites.get(x, ()) or _negated(x, y) or _negated(y, x):
+            return True
+        return any(
+            not SAME.get(one, _NONE).isdisjoint(self.opposites.get(other, _NONE))
+            for one, other in ((x, y), (y, x))
+        )
 
     def sisters(self, a: str, b: str) -> bool:
         """Whether two lemmas are different things of one kind: violin, guitar."""
@@ -96,6 +106,7 @@ class Lexicon:
         return x.above >= 0 and x.above == y.above and not x.senses & y.senses
 
 
+_NONE: frozenset[str] = frozenset()
 _NEGATIVE = ("un", "in", "im", "il", "ir", "dis", "non", "anti", "de", "mis")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from .alignment import Alignment
 from .items import Item
@@ -31,7 +32,7 @@ def reversed_roles(a: Question, b: Question, pairs: Alignment) -> str:
         return found
     if found := _pivot(a, b, pairs, symmetric):
         return found
-    return "" if symmetric else _amounts(a, b)
+    return "" if symmetric else _amounts(a, b) or _names(a, b, pairs)
 
 
 def _markers(matched: list[tuple[Item, Item]], a: Question, b: Question) -> str:
@@ -123,6 +124,32 @@ def _asker(question: Question, verb: Item) -> str:
     subject = any(at < item.at < verb.at and item.name for item in question.items)
     asks_for_object = words[at] == "whom" or at > verb.at or subject or not _DO.isdisjoint(between)
     return "R" if asks_for_object else "L"
+
+
+def _names(a: Question, b: Question, pairs: Alignment) -> str:
+    """Names in another order, where words differ too and no voice or preposition tells who is who."""
+    if pairs.whole or a.passive != b.passive:
+        return ""
+    named = [(x, y) for x, y in pairs.same if x.name and not x.marker and not y.marker]
+    named.sort(key=lambda pair: pair[0].at)
+    for (x, v), (y, w) in pairwise(named):
+        apart = y.at - x.at > 1 or abs(w.at - v.at) > 1
+        if (
+            v.at > w.at
+            and apart
+            and not _owned(x, a)
+            and not _owned(y, a)
+            and not _owned(v, b)
+            and not _owned(w, b)
+        ):
+            return f"{x.word} and {y.word} changed places"
+    return ""
+
+
+def _owned(item: Item, question: Question) -> bool:
+    """Whether "of" and the like stand before a word, so that its place says nothing."""
+    before = question.words[max(item.at - 2, 0) : item.at]
+    return any(word in ("of", "in", "on", "at", "for", "about") for word in before)
 
 
 def _amounts(a: Question, b: Question) -> str:

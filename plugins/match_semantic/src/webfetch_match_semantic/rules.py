@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import frozen
 
 from .alignment import Alignment, align
-from .guards import objection
+from .guards import doubt, objection
 from .reading import Question, read
 from .roles import SYMMETRIC
 
@@ -25,7 +25,8 @@ class Ruling:
     Attributes:
         same: True, False, or None where a verifier has to say.
         score: how sure, where ``same`` is True.
-        guard: the guard that objected, or the rule that agreed.
+        guard: the guard that objected, or the rule that agreed; where a verifier has to say, the guard that
+            doubts, or "".
         detail: what it found.
     """
 
@@ -39,8 +40,12 @@ class Ruling:
 
 
 def rule(first: str, second: str, year: int) -> Ruling:
-    """Judge two texts by rules. ``rule(a, b)`` is ``rule(b, a)``, but for the order of what it found."""
-    a, b = read(first, year), read(second, year)
+    """Judge two texts by rules. ``rule(a, b)`` is ``rule(b, a)``: they are read in one order.
+
+    Args:
+        year: the year it is, for "this year".
+    """
+    a, b = read(min(first, second), year), read(max(first, second), year)
     if a.plain and a.plain == b.plain:
         return Ruling(True, EQUAL, "equal", "the same text")
     if not a.plain or not b.plain:
@@ -62,7 +67,8 @@ def rule(first: str, second: str, year: int) -> Ruling:
             return Ruling(
                 True, SAME_WORDS if ordered else OTHER_ORDER, "words", "the same words", a, b, pairs
             )
-    return Ruling(None, guard="ask", a=a, b=b, pairs=pairs)
+    guard, detail = doubt(a, b, pairs)
+    return Ruling(None, guard=guard, detail=detail, a=a, b=b, pairs=pairs)
 
 
 def _one_kind(a: Question, b: Question) -> bool:

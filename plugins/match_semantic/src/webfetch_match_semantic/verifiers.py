@@ -20,6 +20,10 @@ IN_TURN = ("entailment", "paraphrase", "features")
 """What ``auto`` tries, the most able first."""
 
 
+DOUBTFUL = {"entailment": 0.97, "paraphrase": 0.98, "features": 2.0}
+"""How sure a verifier must be where a guard doubts. Features know no more than the guard does."""
+
+
 class Verifiers:
     """The verifiers that settings allow, the first that is there first. Thread-safe.
 
@@ -56,7 +60,12 @@ class Verifiers:
             except WebfetchError:
                 continue
             else:
-                return name, sure, sure >= self._thresholds[name]
+                least = (
+                    self._thresholds[name]
+                    if not ruling.guard
+                    else max(self._thresholds[name], DOUBTFUL[name])
+                )
+                return name, sure, sure >= least
         return None
 
     def _by_model(self, kind: str, query: str, candidate: str) -> float:
