@@ -144,12 +144,14 @@ def author(session: nox.Session) -> None:
 
 @nox.session(tags=["nightly"])
 def clients(session: nox.Session) -> None:
-    """Unmodified official clients against the simulated engines."""
+    """Unmodified official clients against simulated engines, and the examples against simulated models."""
     if _shared(session):
         session.error("this session installs other people's clients: run it without --no-venv")
-    _install(session, *TEST_TOOLS, "ddgs", "lxml", "tavily-python", "exa-py", "perplexityai", ".")
+    engines = ("ddgs", "lxml", "tavily-python", "exa-py", "perplexityai")
+    _install(session, *TEST_TOOLS, *engines, "anthropic", "openai", "google-genai", ".")
     _environment(session)
-    session.run("pytest", "tests/unit/testing", "-k", "client", *session.posargs)
+    tests = ("tests/unit/testing", "tests/unit/tool", "tests/meta/test_agent_examples.py")
+    session.run("pytest", *tests, "-k", "client or vendors", *session.posargs)
 
 
 @nox.session(tags=["nightly"])

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .chat_models import AnthropicSimulator, OpenAISimulator, Say, Use
     from .clock import FakeClock
     from .context import FakeContext, loopback_http
     from .contracts import (
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from .site import LoopbackSite
 
 _WHERE = {
+    **dict.fromkeys(("AnthropicSimulator", "OpenAISimulator", "Say", "Use"), "chat_models"),
     "FakeClock": "clock",
     "FakeContext": "context",
     "loopback_http": "context",
@@ -91,6 +93,7 @@ _WHERE = {
 }
 
 __all__ = [
+    "AnthropicSimulator",
     "CacheContract",
     "CompressorContract",
     "ExtractorContract",
@@ -105,8 +108,10 @@ __all__ = [
     "LoopbackService",
     "LoopbackSite",
     "MemoryCache",
+    "OpenAISimulator",
     "QueryMatcherContract",
     "RankerContract",
+    "Say",
     "ScriptedClassifier",
     "ScriptedCompressor",
     "ScriptedEngine",
@@ -117,6 +122,7 @@ __all__ = [
     "ScriptedRanker",
     "SearchEngineContract",
     "Slow",
+    "Use",
     "fake_dist",
     "fake_plugin",
     "hits",
