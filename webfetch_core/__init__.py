@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .app import Webfetch
+    from .cli import console
     from .errors import AllEnginesFailed, BadQuery, ConfigError, WebfetchError
     from .models import Chunk, Document, Freshness, SearchHit, SearchResult
     from .settings import Settings
@@ -41,6 +42,7 @@ _FACE = {
     "Tool": "tool.schema",
     "ToolBox": "tool.toolbox",
     "ToolOutcome": "tool.toolbox",
+    "console": "cli",
     "handle_web_search": "tool.default",
     "system_note": "tool.prompt",
     "to_anthropic": "tool.converters",
@@ -66,6 +68,7 @@ __all__ = [
     "Webfetch",
     "WebfetchError",
     "__version__",
+    "console",
     "handle_web_search",
     "system_note",
     "to_anthropic",

@@ -37,7 +37,7 @@ from .errors import (
 )
 from .events import Event
 from .exports import ExportReport, ExportRequest, ModelExporter
-from .hookspecs import CommandSet, HealthCheck
+from .hookspecs import CommandSet, HealthCheck, Server, ServerContext
 from .markers import API_MAJOR, GROUP, hookimpl
 from .model_choice import ModelChoice
 from .models import (
@@ -153,6 +153,8 @@ __all__ = [
     "SearchHit",
     "SearchRequest",
     "SearchTraits",
+    "Server",
+    "ServerContext",
     "TimedOut",
     "Traits",
     "Unavailable",

@@ -6,8 +6,8 @@ them. Hooks only ever gain optional arguments within one API major.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Protocol, TextIO
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TextIO
 
 from attrs import frozen
 
@@ -17,6 +17,7 @@ from .providers import PluginContext, Provider
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from .app import Webfetch
     from .events import Event
     from .exports import ModelExporter
     from .stages import (
@@ -62,6 +63,55 @@ class CommandSet(Protocol):
                 raises is shown with its fix and ends with the documented code.
         """
         ...
+
+
+class ServerContext(Protocol):
+    """What a server is given: the settings of its command line, and the real streams.
+
+    Attributes:
+        settings: the plugin's own, an instance of ``Server.settings``; None without such a class.
+        environ: the environment, with that of ``.env`` where a console script read it.
+        stdin, stdout: for a protocol that is spoken over them. They are the process's own streams; its
+            descriptors 0 and 1 are the null device and stderr meanwhile, so what plugins print is not
+            between the lines of the protocol.
+    """
+
+    @property
+    def settings(self) -> Any: ...
+    @property
+    def environ(self) -> Mapping[str, str]: ...
+    @property
+    def stdin(self) -> BinaryIO: ...
+    @property
+    def stdout(self) -> BinaryIO: ...
+
+    def open(self) -> Webfetch:
+        """Make a ``Webfetch`` of the command line's settings; it is the server's to close.
+
+        Plugins are loaded here, and only here: a server may answer before that.
+
+        Raises:
+            ConfigError: a setting is wrong.
+        """
+        ...
+
+    def note(self, text: str) -> None:
+        """Write a line to stderr, for the person who runs the server."""
+        ...
+
+
+@frozen(kw_only=True)
+class Server:
+    """A front end that runs until it is stopped: ``webfetch serve <name>``.
+
+    ``run`` returns the exit code. A WebfetchError that it raises is shown with its fix.
+    """
+
+    name: str
+    summary: str
+    configure: Callable[[ArgumentParser], None]
+    run: Callable[[Namespace, ServerContext], int]
+    settings: type | None = None
 
 
 # ---- providers: collect, once per Webfetch ------------------------------------------------------
@@ -134,6 +184,11 @@ def webfetch_event(event: Event) -> None:
 @hookspec
 def webfetch_commands(commands: CommandSet) -> None:
     """Add subcommands to ``webfetch`` by ``commands.add(...)``."""
+
+
+@hookspec
+def webfetch_servers() -> Iterable[Server]:  # type: ignore[empty-body]
+    """Front ends for ``webfetch serve``. ``<name>`` is looked for in the plugin ``serve_<name>`` alone."""
 
 
 @hookspec

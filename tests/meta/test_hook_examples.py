@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+from argparse import ArgumentParser
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -362,6 +364,42 @@ def test_commands() -> None:
     out = io.StringIO()
     assert commands.added[3](type("Args", (), {"name": "Tarn"}), FakeContext(), out) == 0
     assert commands.added[0] == "greet" and out.getvalue() == "hello, Tarn\n"
+
+
+def test_servers(wf: Any) -> None:
+    # [webfetch_servers]
+    from webfetch_core import ToolBox
+    from webfetch_core.api import Server, hookimpl
+
+    def run(args, context) -> int:
+        with context.open() as wf:
+            tools = ToolBox(wf).tools()
+        context.stdout.write(args.greeting.encode() + b"\n")
+        context.note(f"{len(tools)} tools")
+        return 0
+
+    @hookimpl
+    def webfetch_servers():
+        return [
+            Server(
+                name="greet",
+                summary="says hello and ends",
+                configure=lambda parser: parser.add_argument("--greeting", default="hello"),
+                run=run,
+            )
+        ]
+
+    # [end]
+    manager = Manager()
+    manager.register(Module(locals()), LoadedPlugin(name="serve_greet"))
+    (answer,) = [a for a in manager.ask_each("webfetch_servers") if not a.problem]
+    (server,) = answer.value
+    parser = ArgumentParser()
+    server.configure(parser)
+    out, notes = io.BytesIO(), []
+    context = SimpleNamespace(open=wf, stdout=out, note=notes.append)
+    assert server.run(parser.parse_args(["--greeting", "hei"]), context) == 0
+    assert out.getvalue() == b"hei\n" and notes[0].endswith(" tools")
 
 
 def test_health_checks(wf: Any) -> None:

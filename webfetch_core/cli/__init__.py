@@ -44,13 +44,18 @@ def main(
     )
 
 
-def console() -> NoReturn:
-    """The console script: ``main`` with ``.env`` of the working directory, then the end of the process."""
+def console(*words: str) -> NoReturn:
+    """The console script: ``main`` with ``.env`` of the working directory, then the end of the process.
+
+    Args:
+        words: stand before those of the command line: a script of a server's own is
+            ``console("serve", "mcp")``.
+    """
     import sys
 
     from .process import environment, leave, prepare_streams
 
-    argv = sys.argv[1:]
+    argv = [*words, *sys.argv[1:]]
     prepare_streams()
     out = sys.stdout
     sys.stdout = sys.stderr  # what a plugin prints must not come between the lines of ours

@@ -6,7 +6,7 @@ from argparse import Namespace
 from contextlib import suppress
 
 from .exit_codes import OK, code_of
-from .parser import CORE_COMMANDS, ShowHelp, UsageFault, main_parser, parse_core, take_globals
+from .parser import CORE_COMMANDS, SERVERS, ShowHelp, UsageFault, main_parser, parse_core, take_globals
 
 TYPE_CHECKING = False  # typing itself is not imported here: --help is to be quick
 if TYPE_CHECKING:
@@ -71,6 +71,13 @@ def _run(
     if not words:
         raise UsageFault("no command was given", usage=main_parser().format_help())
     first = words[0]
+    if first == "serve" and words[1:2] not in (["-h"], ["--help"]):
+        from .serve import run_server
+
+        if not words[1:]:
+            raise UsageFault("which server?", fix=f"the well-known ones are {', '.join(SERVERS)}")
+
+        return run_server(words[1], words[2:], Namespace(**flags), environ, out, err, open_webfetch)
     if first in CORE_COMMANDS or first.startswith("-"):
         args = parse_core(words)
         if args.command is None:

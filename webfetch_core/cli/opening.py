@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ..app import Webfetch
 from ..settings import Settings, in_home
 from ..settings_load import parse_value
 from .parser import UsageFault
 
 if TYPE_CHECKING:
+    from ..app import Webfetch
     from . import OpenWebfetch
 
 
@@ -29,20 +29,36 @@ def opened(
     from . import here
 
     paths = getattr(args, "here", None) or ()
-    overrides = dict(parse_override(text) for text in args.set)
-    if paths:
-        overrides |= here.overrides(paths, args.engine)
-    config = None if args.config is None else in_home(args.config)
-    settings = Settings.load(environ, config=config, overrides=overrides)
+    settings = read_settings(args, environ, here.overrides(paths, args.engine) if paths else {})
     if paths:
         settings = here.with_engine(settings)
     with logged(args.debug, err):
         with here.explained(bool(paths)):
-            wf = Webfetch(settings, environ=environ) if open_webfetch is None else open_webfetch(settings)
+            wf = made(settings, environ, open_webfetch)
         with wf:
             if paths:
                 here.check_served(wf)
             yield wf
+
+
+def read_settings(args: Namespace, environ: Mapping[str, str], more: Mapping[str, Any] = {}) -> Settings:
+    """The settings of ``--config`` and ``--set``, the environment and the usual files; ``more`` wins.
+
+    Raises:
+        ConfigError, UsageFault: one of them is wrong.
+    """
+    overrides = dict(parse_override(text) for text in args.set) | dict(more)
+    config = None if args.config is None else in_home(args.config)
+    return Settings.load(environ, config=config, overrides=overrides)
+
+
+def made(settings: Settings, environ: Mapping[str, str], open_webfetch: OpenWebfetch | None) -> Webfetch:
+    """A ``Webfetch`` of these settings, by ``open_webfetch`` where ``main`` was given one."""
+    if open_webfetch is not None:
+        return open_webfetch(settings)
+    from ..app import Webfetch  # it brings the whole pipeline: a server answers before that
+
+    return Webfetch(settings, environ=environ)
 
 
 def parse_override(text: str) -> tuple[str, Any]:

@@ -21,10 +21,14 @@ CORE_COMMANDS = {
     "cache": "look into the cache, purge, export, import, verify or compact it",
     "savings": "what was served, and what hosted searches would have cost",
     "models": "list, fetch, check or export the models that plugins use",
+    "serve": "run a front end: an MCP server, an HTTP server",
 }
 
 PLUGIN_COMMANDS = {"index": ("search_local", "make your own folders searchable")}
 """Commands of well-known plugins, for --help alone: name to (plugin, help)."""
+
+SERVERS = {"mcp": "tools for MCP clients, over stdio or HTTP", "http": "an HTTP API, and a page to try it"}
+"""Servers of well-known plugins, for help alone: name to help; ``mcp`` is of the plugin ``serve_mcp``."""
 
 FRESHNESS = ("realtime", "recent", "stable")
 
@@ -240,6 +244,12 @@ def _models(p: argparse.ArgumentParser) -> None:
     )
 
 
+def _serve(p: argparse.ArgumentParser) -> None:
+    listed = "; ".join(f"{name}: {told} (plugin serve_{name})" for name, told in SERVERS.items())
+    p.add_argument("server", metavar="SERVER", nargs="?", help=listed)
+    p.add_argument("words", metavar="...", nargs=argparse.REMAINDER, help="its options: SERVER --help")
+
+
 _CONFIGURE = {
     "search": _search,
     "fetch": _fetch,
@@ -249,6 +259,7 @@ _CONFIGURE = {
     "cache": _cache,
     "savings": _savings,
     "models": _models,
+    "serve": _serve,
 }
 
 

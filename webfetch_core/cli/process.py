@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import sys
@@ -12,7 +13,7 @@ TYPE_CHECKING = False  # typing and pathlib are not imported here: --help is to 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
-    from typing import Any, NoReturn, TextIO
+    from typing import Any, BinaryIO, NoReturn, TextIO
 
 DOTENV = ".env"
 _LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*\Z", re.DOTALL)
@@ -108,6 +109,29 @@ def _fill_standard_descriptors() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
+
+
+def protocol_streams(out: TextIO) -> tuple[BinaryIO, BinaryIO]:
+    """stdin and stdout for a protocol alone, as bytes.
+
+    Where ``out`` is the process's stdout, descriptor 0 becomes the null device and 1 becomes stderr, for
+    the rest of the process: nothing that a plugin, a C library or a child process prints or reads, now
+    or when it is shut down, gets between the lines of the protocol. Other streams are handed on as they are.
+    """
+    try:
+        own = out.fileno() == 1
+    except (OSError, ValueError, AttributeError):
+        own = False
+    if not own:
+        given: Any = getattr(out, "buffer", None)
+        return io.BytesIO(), io.BytesIO() if given is None else given
+    out.flush()
+    stdin, stdout = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    os.dup2(2, 1)
+    return stdin, stdout
 
 
 def _is_utf8(stream: TextIO) -> bool:
