@@ -25,7 +25,8 @@ class Event:
     ``breaker.opened``     a provider is benched; ``breaker.closed`` when it serves again
     ``cache.hit``          the query cache answered (``data["kind"]``); ``cache.missed`` otherwise
     ``page.cached``        a page went into the page cache (``stored``), came out of it (``hit``), was
-                            confirmed by its site (``renewed``) or stood in for it (``stale``)
+                            confirmed by its site (``renewed``) or stood in for it (``stale``); for ``hit``
+                            and ``stale`` ``data["age_s"]`` is how old it was
     =====================  ==========================================================================
 
     ``at`` is an instant of the host's monotonic clock, ``request_id`` groups the events of one

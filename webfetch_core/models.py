@@ -233,7 +233,7 @@ class Provenance:
 
     Attributes:
         matched_query: the cached query whose answer this is.
-        age_s: seconds since it was fetched.
+        age_s: seconds since it was fetched; of a fresh search, since the oldest page that it quotes was.
         score: how sure it is that the matched query asks the same, from 0 to 1.
         reason: why, in a few words; empty unless the match is semantic.
     """

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..models import Attempt, Chunk, Document, ProvenanceKind, SearchResult, Span
-from ..pipeline.render import human_age
+from ..pipeline.render import YOUNG_S, human_age
 from .output import cut, one_line, table, told_size, told_time, wrapped
 from .sources import found_by, where
 
@@ -203,6 +203,8 @@ def _result(result: SearchResult, kept: Sequence[Chunk], width: int) -> list[str
     told = str(provenance.kind)
     if provenance.kind is not ProvenanceKind.FRESH:
         told += f", {human_age(provenance.age_s)} old"
+    elif provenance.age_s >= YOUNG_S:
+        told += f", quoting pages up to {human_age(provenance.age_s)} old"
     if provenance.kind is ProvenanceKind.SEMANTIC:
         told += f', matched "{one_line(provenance.matched_query)}" at {provenance.score:.2f}'
     before, after = (sum(len(chunk.text) for chunk in chunks) for chunks in (result.chunks, kept))

@@ -42,12 +42,17 @@ class QueryCache:
         self._clock = clock
         self._ttl = ttl
 
-    def lookup(self, key: bytes, *, hint: Freshness | None = None) -> CachedResult | None:
+    def lookup(
+        self, key: bytes, *, hint: Freshness | None = None, freshness: Freshness | None = None
+    ) -> CachedResult | None:
         """Return the row where it still serves, else None.
 
         A row is EXACT while younger than the least of its class's lifetime, the caller's hint's
         and the ceiling; STALE up to ``stale_factor`` times its own lifetime; then it is deleted.
         ``hint`` bounds the age whatever the class: beyond it the answer is None, the row stays.
+
+        ``freshness`` is the query's class as it is judged now. Where that is stricter than the row's
+        own (its classifier was not there, or timed out, when it was stored) the row ages by it.
         """
         value = self._store.get(QUERIES, key)
         if value is None:
@@ -58,18 +63,24 @@ class QueryCache:
             self._store.delete(QUERIES, key)
             return None
         age = max(age, 0.0)
-        kind = judge(age, freshness_of(row), hint, self._ttl)
+        own = freshness_of(row)
+        stricter = min(own, freshness or own, key=lambda kind: lifetime(kind, self._ttl))
+        kind = judge(age, stricter, hint, self._ttl)
         if kind is None:
-            if age >= self._ttl.stale_factor * lifetime(freshness_of(row), self._ttl):
+            if age >= self._ttl.stale_factor * lifetime(own, self._ttl):
                 self._store.delete(QUERIES, key)
             return None
-        result = cached_result(row, age, kind)
-        if result is None:
+        found = cached_result(row, age, kind)
+        if found is None:
             self._store.delete(QUERIES, key)
-        return result
+            return None
+        return evolve(found, freshness=stricter, result=evolve(found.result, freshness=stricter))
 
     def store(self, key: bytes, query: str, result: SearchResult) -> bool:
         """Keep a complete, freshly found result under its freshness class; say whether it was kept.
+
+        Its age counts from when the oldest of the pages that it quotes was fetched, which may have
+        been for an earlier search: two lifetimes must not add up.
 
         Empty and partial results, and those that came from a cache themselves, are not kept: an
         outage must not outlive itself and an old answer must not become young.
@@ -79,11 +90,16 @@ class QueryCache:
         # What was done to get it belongs to the run that did it, not to those that read it.
         kept = evolve(result, attempts=(), trace=(), elapsed_s=0.0)
         facts = {"query": query, "freshness": result.freshness.value, "chunks": len(result.chunks)}
-        return self._store.put(QUERIES, key, encode_row(self._clock.time(), facts, kept))
+        return self._store.put(QUERIES, key, encode_row(found_at(result, self._clock.time()), facts, kept))
 
     def forget(self, key: bytes) -> bool:
         """Drop one row, for a caller that was told the answer is wrong."""
         return self._store.delete(QUERIES, key)
+
+
+def found_at(result: SearchResult, now: float) -> float:
+    """When what a fresh result quotes was fetched, in seconds since the epoch."""
+    return now - max(result.provenance.age_s, 0.0)
 
 
 def cached_result(row: Row, age_s: float, kind: ProvenanceKind) -> CachedResult | None:

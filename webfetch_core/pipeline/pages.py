@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from urllib.parse import urlsplit
 
 from attrs import evolve, frozen
 
 from ..errors import BadResponse, PageError, ProviderError, Refused, WebfetchError
+from ..events import Event
 from ..models import Document, FetchRequest, Freshness, Page
 from ..runtime.deadline import Deadline
 from ..runtime.emitter import Scope
@@ -56,6 +57,12 @@ def _conditional(request: FetchRequest, cached: CachedDocument | None) -> FetchR
     )
 
 
+def oldest_s(urls: Iterable[str], events: Iterable[Event]) -> float:
+    """How old the oldest of some pages was when it was loaded; ``events`` are those of the request."""
+    ages = {event.target: event.data.get("age_s", 0.0) for event in events if event.name == "page.cached"}
+    return max((float(ages.get(url, 0.0)) for url in urls), default=0.0)
+
+
 class PageLoader:
     """Loads pages for one ``Webfetch``. Thread-safe; called in threads that may be left behind."""
 
@@ -87,7 +94,8 @@ class PageLoader:
         if web and not policy.force_fresh:
             self.tell_of_trouble(scope)
         if cached is not None and self._young(cached, policy):
-            scope.emit("page.cached", stage="fetch", target=url, outcome="hit", elapsed_s=0.0)
+            told = {"age_s": cached.age_s}
+            scope.emit("page.cached", stage="fetch", target=url, outcome="hit", elapsed_s=0.0, data=told)
             self._counters.note(tally_page("cached", cached.document))
             return cached.document
         try:
@@ -96,7 +104,10 @@ class PageLoader:
             if cached is None or exc.kind not in _STALE_IF or not self._passable(cached, policy):
                 self._counters.note(tally_page("failed"))
                 raise
-            scope.emit("page.cached", stage="fetch", target=url, outcome="stale", reason=exc.message)
+            told = {"age_s": cached.age_s}
+            scope.emit(
+                "page.cached", stage="fetch", target=url, outcome="stale", reason=exc.message, data=told
+            )
             self._counters.note(tally_page("cached", cached.document))
             return evolve(cached.document, flags=(*cached.document.flags, STALE))
 

@@ -20,7 +20,7 @@ from .candidates import candidates, page_priors
 from .counters import Counters
 from .gather import Gathered, Gathering
 from .notes import common_fault, notes_on_gathering, notes_on_ranking
-from .pages import PageLoader
+from .pages import PageLoader, oldest_s
 from .ranking import RankStage, passage_of
 from .recall import Place, Recall, place_of
 from .receipts import tally_search
@@ -205,6 +205,9 @@ class Pipeline:
         if not gathered.answered:
             raise engines.all_failed(gathered.failures, gathered.pending_engines, handles, scope)
         result = self._rank(options, gathered, freshness, scope, deadline)
+        # What a cached page says is as old as the page is, whenever it was searched.
+        age_s = oldest_s((chunk.url for chunk in result.chunks), scope.events())
+        result = evolve(result, provenance=Provenance(age_s=age_s))
         if place is not None and self._worth_keeping(gathered, result):
             self._recall.keep(place, options.query, result)
         return evolve(result, attempts=scope.attempts(), trace=scope.trace())

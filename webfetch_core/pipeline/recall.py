@@ -13,7 +13,7 @@ from ..runtime.deadline import Deadline
 from ..runtime.emitter import Scope
 from ..runtime.host import Host
 from .cache_rows import QUERIES, query_key
-from .caching import CachedResult, QueryCache
+from .caching import CachedResult, QueryCache, found_at
 from .findings import SCOPE, FindingCache, may_serve
 from .query_index import Asked, QueryIndex
 from .request import SearchOptions
@@ -74,7 +74,9 @@ class Recall:
                 options.query, among, answers, bound=freshness, events=scope, deadline=deadline
             )
 
-        found = self._answers.lookup(place.key, hint=options.hint) or reworded(self._answers, place.scope)
+        found = self._answers.lookup(place.key, hint=options.hint, freshness=freshness) or reworded(
+            self._answers, place.scope
+        )
         if found is None and self._host.settings.findings and may_serve(options):
             key = self._findings.key(options.query)
             found = self._findings.lookup(key, hint=options.hint) or reworded(self._findings, SCOPE)
@@ -103,7 +105,7 @@ class Recall:
                 key=place.key,
                 query=query,
                 scope=place.scope,
-                at=self._host.clock.time(),
+                at=found_at(result, self._host.clock.time()),
                 freshness=result.freshness,
             )
         )

@@ -24,6 +24,8 @@ MAX_TITLE_CHARS = 150
 MAX_LEFT_OUT = 8
 MAX_OFFERED = 5
 """Pages that are named when no passage answers."""
+YOUNG_S = 60.0
+"""Pages that are younger are as good as fetched now."""
 MIN_EXCERPT_CHARS = 40
 """A text is rather left out than cut to less."""
 
@@ -87,7 +89,9 @@ def provenance_line(provenance: Provenance, freshness: str, limit: int = MAX_TIT
         case ProvenanceKind.NONE:
             return "[cache: nothing for this query]"
         case ProvenanceKind.FRESH:
-            return "[fresh search]"
+            if provenance.age_s < YOUNG_S:
+                return "[fresh search]"
+            return f"[fresh search; it quotes pages from the cache, up to {age}]"
         case ProvenanceKind.EXACT:
             return f"[cache: exact match, {age}, {freshness}]"
         case ProvenanceKind.SEMANTIC:
