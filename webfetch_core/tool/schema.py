@@ -84,8 +84,8 @@ WEB_SEARCH = Tool(
         "also when the question is about events after your training: today's date is later than you think.\n"
         "Write the query as one plain question or a few telling words, with names, numbers and years; ask "
         "several short queries rather than one that mixes topics.\n"
-        "The first line says where the answer is from. [fresh search]: from the web, just now. [cache: ...]: "
-        "an answer from before, with its age. If it is too old for the question, or was an answer to another "
+        "The first line says where the answer is from. [fresh search]: searched just now. [cache: ...]: an "
+        "answer from before, with its age. If it is too old for the question, or was an answer to another "
         'question (semantic match to "..." asks something else than you did), call again with '
         "force_fresh=true. [UNVERIFIED: ...]: a model wrote it and nobody checked; do not rest on it alone.\n"
         "Excerpts are cut down to what answers. Call again with the same query and full_results=true when "
