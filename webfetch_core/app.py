@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any
 
 from . import __version__, builtin
 from .errors import BadQuery, Cancelled, WebfetchError
@@ -24,6 +23,7 @@ from .pipeline.ranking import rank_all
 from .pipeline.receipts import SavingsReport, tally_text
 from .pipeline.request import (
     SearchOptions,
+    check_sources,
     checked_code,
     checked_domains,
     checked_freshness,
@@ -34,7 +34,7 @@ from .pipeline.request import (
 from .providers import Clock
 from .registry.catalog import Catalog
 from .registry.discovery import discover
-from .registry.manager import LoadedPlugin, Manager
+from .registry.manager import LoadedPlugin, Manager, named
 from .registry.report import STAGES, CheckReport, PluginReport, StatusReport
 from .runtime.deadline import SystemClock
 from .runtime.host import STORE_LIMIT_S, Host
@@ -79,7 +79,7 @@ class Webfetch:
         manager.register(
             builtin, LoadedPlugin(name="builtin", dist="webfetch-core", version=__version__, state="built-in")
         )
-        for name, plugin in map(_named, plugins):
+        for name, plugin in map(named, plugins):
             manager.register(plugin, LoadedPlugin(name=name))
         if autoload:
             manager.load(
@@ -183,8 +183,17 @@ class Webfetch:
             parts.counters.bump("searches_failed")
             raise
 
-    def fetch(self, url: str, *, force_fresh: bool = False, deadline_s: float | None = None) -> Document:
+    def fetch(
+        self,
+        url: str,
+        *,
+        force_fresh: bool = False,
+        cache_only: bool = False,
+        deadline_s: float | None = None,
+    ) -> Document:
         """Return the document behind ``url``: guarded, from the page cache where it is there.
+
+        ``force_fresh`` and ``cache_only`` are as in :meth:`search`.
 
         Raises:
             Refused: the guard or a veto forbids the URL.
@@ -194,7 +203,8 @@ class Webfetch:
             raise BadQuery(
                 f"not an absolute URL: {url!r}", fix="give it with its scheme, as in https://example.org/"
             )
-        policy = PagePolicy(purpose="user", force_fresh=force_fresh, in_process=True)
+        check_sources(force_fresh, cache_only)
+        policy = PagePolicy(purpose="user", force_fresh=force_fresh, cache_only=cache_only, in_process=True)
         seconds = (
             self.settings.fetch_timeout_s if deadline_s is None else checked_seconds(deadline_s, "deadline_s")
         )
@@ -297,9 +307,7 @@ class Webfetch:
             ConfigError: the setting ``findings`` is false.
             BadQuery: query, text, source or freshness cannot be taken; the message says why.
             CacheError: no cache is installed, or it did not take it.
-            Cancelled: this Webfetch is closed.
         """
-        self._check_open()
         parts = self._open(STORE_LIMIT_S)
         return save_finding(self._host, parts, query, text, source=source, freshness=freshness)
 
@@ -329,9 +337,9 @@ class Webfetch:
     ) -> SavingsReport:
         """What was searched and served, exactly, and what hosted searches would have come to beyond it.
 
-        ``session`` is what this object did in this process, ``lifetime`` what everybody did who used this
-        cache. The counters are exact; the dollars are estimates, which rest on the arguments, each with
-        a default that :class:`~webfetch_core.pipeline.receipts.Assumptions` gives the source and date of.
+        ``session`` is what this object did in this process, ``lifetime`` what all did who used this cache.
+        Counters are exact; dollars are estimates by the arguments, whose defaults have their source and
+        date in :class:`~webfetch_core.pipeline.receipts.Assumptions`.
 
         Args:
             usd_per_1k_searches: what a hosted search tool charges for 1,000 searches (10.0).
@@ -341,7 +349,6 @@ class Webfetch:
 
         Raises:
             BadQuery: an argument is no number from 0 to 1,000,000,000.
-            Cancelled: this Webfetch is closed.
         """
         return savings_report(
             self._host,
@@ -389,11 +396,3 @@ class Webfetch:
             if self._parts is None:
                 self._parts = make_parts(self._host)
             return self._parts
-
-
-def _named(plugin: object) -> tuple[str, Any]:
-    """A plugin object's name: given, or from its module: ``webfetch_search_x.plugin`` is ``search_x``."""
-    if isinstance(plugin, tuple) and len(plugin) == 2 and isinstance(plugin[0], str):
-        return plugin
-    name = getattr(plugin, "__name__", None) or type(plugin).__name__
-    return str(name).removeprefix("webfetch_").removesuffix(".plugin").replace(".", "_").lower(), plugin

@@ -32,7 +32,9 @@ def run(args: Namespace, wf: Webfetch, streams: Streams, environ: Mapping[str, s
     end = wf.subscribe(lambda event: _collect(event, attempts))
     document: Document | None = None
     try:
-        document = wf.fetch(args.url, force_fresh=args.force_fresh, deadline_s=args.deadline)
+        document = wf.fetch(
+            args.url, force_fresh=args.force_fresh, cache_only=args.cache_only, deadline_s=args.deadline
+        )
     finally:
         end()
         if args.explain:

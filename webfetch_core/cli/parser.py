@@ -197,6 +197,7 @@ def _fetch(p: argparse.ArgumentParser) -> None:
     p.add_argument("--max-tokens", metavar="N", type=whole, help="length of the text (default 6000)")
     p.add_argument("--start", metavar="N", type=count, default=0, help="character to start at (default 0)")
     p.add_argument("--force-fresh", action="store_true", help="pass by the page cache")
+    p.add_argument("--cache-only", action="store_true", help="never touch the network")
     p.add_argument("--deadline", metavar="S", type=seconds, help="longest wait in seconds (default 10)")
     p.add_argument(
         "--explain", action="store_true", help="show who fetched it, which step found the text, and why"

@@ -39,6 +39,15 @@ class SearchOptions:
     deadline_s: float = 8.0
     engines: tuple[str, ...] = ()
 
+    def __attrs_post_init__(self) -> None:
+        check_sources(self.force_fresh, self.cache_only)
+
+
+def check_sources(force_fresh: bool, cache_only: bool) -> None:
+    """Raises BadQuery where neither the caches nor the network may be used."""
+    if force_fresh and cache_only:
+        raise BadQuery("force_fresh and cache_only contradict each other", fix="give one of them")
+
 
 def checked_query(query: object) -> str:
     """The query, folded to one line.

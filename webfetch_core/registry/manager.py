@@ -210,3 +210,11 @@ class Manager:
         return tuple(
             (impl.plugin_name, impl.function) for impl in getattr(self._pm.hook, hook).get_hookimpls()
         )
+
+
+def named(plugin: object) -> tuple[str, Any]:
+    """A plugin object's name: given, or from its module: ``webfetch_search_x.plugin`` is ``search_x``."""
+    if isinstance(plugin, tuple) and len(plugin) == 2 and isinstance(plugin[0], str):
+        return plugin
+    name = getattr(plugin, "__name__", None) or type(plugin).__name__
+    return str(name).removeprefix("webfetch_").removesuffix(".plugin").replace(".", "_").lower(), plugin

@@ -344,6 +344,25 @@ def test_cache_only_asks_nobody(world: Any) -> None:
     assert (asked(one), len(one.fetched)) == (1, fetched)
 
 
+def test_neither_the_caches_nor_the_network_is_no_way_to_search(world: Any) -> None:
+    one = world(pages=PAGES)
+    with pytest.raises(BadQuery, match="contradict each other"):
+        one.search(cache_only=True, force_fresh=True)
+    with pytest.raises(BadQuery, match="contradict each other"):
+        one.wf.fetch(URLS[0], cache_only=True, force_fresh=True)
+
+
+def test_a_page_is_had_from_the_cache_alone_however_old(world: Any) -> None:
+    clock = FakeClock()
+    one = world(pages=PAGES, clock=clock)
+    with pytest.raises(PageError, match="not in the page cache"):
+        one.wf.fetch(URLS[0], cache_only=True)
+    one.wf.fetch(URLS[0])
+    clock.advance(80 * DAY)
+    assert one.wf.fetch(URLS[0], cache_only=True).text == PAGES[URLS[0]]
+    assert one.fetched == [URLS[0]]
+
+
 def test_cache_only_serves_a_stale_row_without_refreshing_it(world: Any) -> None:
     clock = FakeClock()
     one = world(pages=PAGES, clock=clock)
