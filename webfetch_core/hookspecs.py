@@ -16,6 +16,7 @@ from .providers import PluginContext, Provider
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from contextlib import AbstractAsyncContextManager
 
     from .app import Webfetch
     from .events import Event
@@ -99,12 +100,22 @@ class ServerContext(Protocol):
         """Write a line to stderr, for the person who runs the server."""
         ...
 
+    def server(self, name: str) -> tuple[Server, Any] | None:
+        """Another server with its settings, for one that mounts it; None where its plugin is not there.
+
+        Raises:
+            ConfigError: its plugin failed, or its settings are wrong.
+        """
+        ...
+
 
 @frozen(kw_only=True)
 class Server:
     """A front end that runs until it is stopped: ``webfetch serve <name>``.
 
-    ``run`` returns the exit code. A WebfetchError that it raises is shown with its fix.
+    ``run`` returns the exit code. A WebfetchError that it raises is shown with its fix. ``mount`` offers
+    the same within another server: it gets that one's ``Webfetch`` and its own settings, and gives an
+    asynchronous context manager of an ASGI application, without access control of its own.
     """
 
     name: str
@@ -112,6 +123,7 @@ class Server:
     configure: Callable[[ArgumentParser], None]
     run: Callable[[Namespace, ServerContext], int]
     settings: type | None = None
+    mount: Callable[[Webfetch, Any], AbstractAsyncContextManager[Any]] | None = None
 
 
 # ---- providers: collect, once per Webfetch ------------------------------------------------------

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 _PREFIX = "serve_"
 
 
+class Blocked(ConfigError):
+    """The settings block the plugin."""
+
+
 @frozen(kw_only=True)
 class Context:
     """The ``ServerContext`` of a command line."""
@@ -53,6 +57,16 @@ class Context:
         """See ``hookspecs.ServerContext``."""
         put(self.err, text)
         self.err.flush()
+
+    def server(self, name: str) -> tuple[Server, Any] | None:
+        """See ``hookspecs.ServerContext``."""
+        try:
+            found = _server(name, self.core)
+        except (UsageFault, Blocked):
+            return None
+        except PluginFault as exc:
+            raise ConfigError(str(exc)) from exc
+        return found, _settings(found, self.core)
 
 
 def run_server(
@@ -111,7 +125,7 @@ def _server(name: str, settings: Settings) -> Server:
         there = {c.name.removeprefix(_PREFIX) for c in candidates if c.name.startswith(_PREFIX)}
         raise _missing(name, sorted(there | set(SERVERS)))
     if met.state != "loaded":
-        raise ConfigError(
+        raise (Blocked if met.state == "blocked" else ConfigError)(
             f"webfetch serve {name} needs the plugin {plugin}, which is {met.state}: {met.reason}"
         )
     for answer in manager.ask_each("webfetch_servers"):

@@ -27,6 +27,11 @@ SERVER = """
         parser.add_argument("--fail", default="")
 
     def run(args, context):
+        if args.fail == "other":
+            context.note(f"{context.server('gopher')} {context.server('nobody')}")
+            found, settings = context.server("greet")
+            context.note(f"{found.name} {settings.greeting} {found.mount('wf', settings)}")
+            return 0
         if args.fail == "config":
             raise ConfigError("no good", fix="do better")
         if args.fail:
@@ -43,7 +48,8 @@ SERVER = """
 
     @hookimpl
     def webfetch_servers():
-        return [Server(name="greet", summary="say hello", configure=configure, run=run, settings=Settings)]
+        return [Server(name="greet", summary="say hello", configure=configure, run=run, settings=Settings,
+                       mount=lambda wf, settings: f"{wf} mounted")]
 """
 BYSTANDER = """
     from webfetch_core.api import hookimpl
@@ -134,3 +140,13 @@ def test_without_a_name_or_with_a_wrong_one_the_servers_are_told(bare_cli: Any) 
     assert ran.code == 2
     assert "mcp" in ran.err
     assert "mcp" in bare_cli("serve", "--help").out
+
+
+def test_a_server_can_mount_another_one(site: Path, bare_cli: Any) -> None:
+    fake_dist(site, "webfetch-serve-gopher", entry_points={"serve_gopher": "webfetch_serve_greet"})
+    bare_cli.environ["WEBFETCH_BLOCK"] = "serve_gopher"
+    ran = bare_cli("serve", "greet", "--fail", "other", "--set", "plugins.serve_greet.greeting=hei")
+    assert (ran.code, ran.err) == (0, "None None\ngreet hei wf mounted\n")
+    del bare_cli.environ["WEBFETCH_BLOCK"]
+    ran = bare_cli("serve", "greet", "--fail", "other")
+    assert (ran.code, "gives no server 'gopher'" in ran.err) == (3, True)
