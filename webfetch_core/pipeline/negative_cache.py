@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..models import FailedUrl
@@ -23,7 +24,12 @@ something of this host or its settings, not of the page, and are forgotten at on
 
 
 class NegativeCache:
-    """A short memory of pages that gave nothing, by canonical URL."""
+    """A short memory of pages that gave nothing, by canonical URL.
+
+    Args:
+        means: names what pages are had by, at the time of each use. Where one process has a browser or reads
+            PDF, the failures of another that does not are none of its own.
+    """
 
     def __init__(
         self,
@@ -31,10 +37,13 @@ class NegativeCache:
         clock: Clock,
         ttl: TtlSettings,
         on_error: OnError | None = None,
+        *,
+        means: Callable[[], str] = str,
     ) -> None:
         self._store = TolerantStore.over(cache, on_error)
         self._clock = clock
         self._ttl = ttl
+        self._means = means
 
     def remember(self, url: str, kind: str, reason: str = "", *, at_most_s: float | None = None) -> bool:
         """Note a failure of an error ``kind``; say whether it is one to remember.
@@ -46,13 +55,13 @@ class NegativeCache:
         facts: dict[str, Any] = {"url": url, "kind": kind, "reason": reason}
         if at_most_s is not None:
             facts["at_most_s"] = at_most_s
-        return self._store.put(NEGATIVE, url_key(url), encode_row(self._clock.time(), facts))
+        return self._store.put(NEGATIVE, self._key(url), encode_row(self._clock.time(), facts))
 
     def recall(self, url: str, *, force_fresh: bool = False) -> FailedUrl | None:
         """Return the failure while it is remembered; ``force_fresh`` asks for another try."""
         if force_fresh:
             return None
-        key = url_key(url)
+        key = self._key(url)
         value = self._store.get(NEGATIVE, key)
         if value is None:
             return None
@@ -69,4 +78,8 @@ class NegativeCache:
 
     def forget(self, url: str) -> bool:
         """Drop the memory of a page that was fetched after all."""
-        return self._store.delete(NEGATIVE, url_key(url))
+        return self._store.delete(NEGATIVE, self._key(url))
+
+    def _key(self, url: str) -> bytes:
+        means = self._means()
+        return url_key(f"{means} {url}" if means else url)

@@ -73,7 +73,7 @@ class PageLoader:
         self._source = PageSource(host)
         ttl = host.settings.ttl
         self._pages = PageCache(store, host.clock, ttl)
-        self._failures = NegativeCache(store, host.clock, ttl)
+        self._failures = NegativeCache(store, host.clock, ttl, means=self._means)
 
     def load(self, url: str, policy: PagePolicy, *, scope: Scope, deadline: Deadline) -> Document:
         """Return the document behind ``url``, by ``deadline``.
@@ -201,6 +201,10 @@ class PageLoader:
         result is served for."""
         ttl = self._host.settings.ttl
         return cached.age_s < ttl.stale_factor * lifetime(policy.freshness, ttl)
+
+    def _means(self) -> str:
+        handles = (*self._host.handles("fetch"), *self._host.handles("extract"))
+        return " ".join(f"{handle.stage}:{handle.name}" for handle in handles)
 
     def tell_of_trouble(self, scope: Scope) -> None:
         """Once a request: what a cache that hangs did to it."""

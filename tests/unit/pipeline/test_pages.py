@@ -107,6 +107,19 @@ def test_without_a_fetcher_or_an_extractor_it_says_what_to_install(world: Any) -
     assert len(one.fetched) == 2
 
 
+def test_the_failures_of_who_has_less_are_not_those_of_who_has_more(world: Any) -> None:
+    """As after the plugin that was missing has been installed."""
+    cache = MemoryCache()
+    bare = world(pages={URL: PageError("a shell without text", kind="empty")}, cache=cache)
+    for told in ("a shell without text", "failed a moment ago"):
+        with pytest.raises(PageError, match=told):
+            bare.wf.fetch(URL)
+    assert len(bare.fetched) == 1
+    _, plugin = second(TEXT)
+    assert world(pages={URL: PageError("x", kind="empty")}, cache=cache, plugins=[plugin]).wf.fetch(URL)
+    assert bare.wf.fetch(URL).title == "Lamp"  # the page cache is for all
+
+
 # ---- one fetcher after the other ----
 
 
