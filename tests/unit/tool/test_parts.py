@@ -75,6 +75,16 @@ def test_rows_and_code_lines_are_not_cut(text: str) -> None:
         assert doc.text[one.stop - 1] == "\n" or doc.text[one.stop] == "\n"
 
 
+@pytest.mark.parametrize("line", ["| {n} | " + "x" * 300 + " |", "```", "    call_{n}(" + "y, " * 100 + ")"])
+def test_long_rows_and_code_lines_are_not_cut_either(line: str) -> None:
+    """No border is in the last fifth of such a part."""
+    rows = "\n".join(line.format(n=n) for n in range(20))
+    text = f"| n | x |\n|---|---|\n{rows}" if line.startswith("|") else f"```\n{rows}\n```"
+    for room in range(900, 1_500, 40):
+        for one in parts(document(text), room)[:-1]:
+            assert text[one.stop - 1] == "\n", text[one.stop - 20 : one.stop + 20]
+
+
 def test_a_part_inside_a_table_or_code_repeats_what_it_needs_to_be_read() -> None:
     inside = [body(one.text) for one in parts(document(TABLE), 1_000)[1:]]
     assert inside and all(text.startswith("| a | b |\n|---|---|\n| ") for text in inside)

@@ -20,6 +20,7 @@ from webfetch_core.api import (
     Freshness,
     NotConfigured,
     PageError,
+    Provider,
     Refused,
     SearchHit,
     TimedOut,
@@ -119,6 +120,19 @@ def test_notes_on_the_input_come_last(box: Box) -> None:
     ]
 
 
+def test_notes_and_addresses_have_their_room(box: Box) -> None:
+    """A text that fills its budget loses neither its last lines nor the end of its frame."""
+    tools = box({LAMP: "The lamp\n\n" + "The lamp of Tarn burns oil. " * 900})
+    for tokens in (100, 150, 400):
+        text = tools.handle(
+            "web_search", {"query": "lamp", "full_results": True, "max_tokens": tokens, "x": 1}
+        )
+        *_, end, pages, note = text.splitlines()
+        assert re.fullmatch(r"\[end [0-9a-f]{8}\]", end) and pages == f"[pages: {LAMP}]"
+        assert note == "[note: ignored, web_search has no such parameter: x]"
+        assert tokens * 4 * 0.7 < len(text) <= tokens * 4
+
+
 def test_addresses_are_told_once(box: Box) -> None:
     from webfetch_core.settings import RenderSettings
 
@@ -156,6 +170,31 @@ def test_a_wrong_key_is_told_and_not_shown(box: Box) -> None:
     assert outcome.is_error and outcome.structured["error"]["kind"] == "auth"
     assert "TAVILY_API_KEY" in outcome.text
     assert "SECRET" not in outcome.text + json.dumps(outcome.structured)
+
+
+class Tattler:
+    """Says in a refusal what another plugin's key is, and in its state what its own is."""
+
+    name = "search_tattler"
+
+    @hookimpl
+    def webfetch_veto_url(self, url: str) -> str:
+        return "the key tvly-SECRET-0042 was seen in /srv/someone/keys"
+
+    @hookimpl
+    def webfetch_search_engines(self) -> Any:
+        def build(settings: Any, context: Any) -> Any:
+            raise NotConfigured("tvly-SECRET-0042 is no key")
+
+        return [Provider(name="tattler", build=build, requires=(EnvKey("TAVILY_API_KEY"),))]
+
+
+@pytest.mark.parametrize(("name", "given_object"), [("fetch_url", {"url": LAMP}), ("status", {})])
+def test_no_tool_shows_a_key(box: Box, name: str, given_object: Any) -> None:
+    tools = box(plugins=[Tattler()], environ={"TAVILY_API_KEY": "tvly-SECRET-0042"})
+    outcome = tools.call(name, given_object)
+    told = outcome.text + json.dumps(outcome.structured)
+    assert "***" in told and not re.search("SECRET|someone", told)
 
 
 # ---- fetch_url ----
