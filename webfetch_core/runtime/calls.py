@@ -105,7 +105,7 @@ class Handle:
         try:
             built = self.entry.provider.build(self.entry.settings, self._make_context(self.entry))
         except NotConfigured as exc:
-            self.off_reason = str(exc)
+            self.off_reason = strike(str(exc), self.secrets)  # shown by status, in every later error
             raise
         if built is None:
             raise ContractViolation(f"{self.name}: build returned None")

@@ -444,6 +444,17 @@ def test_what_an_error_quotes_can_be_shown(bench: Any, text: str) -> None:
     assert attempt.reason.isprintable() and len(attempt.reason) < 20_000
 
 
+def test_what_a_provider_says_when_it_declines_does_not_show_its_key(bench: Any) -> None:
+    def build(settings: Any, context: Any) -> Any:
+        raise NotConfigured("key-1234 is no key", fix="KEY-1234 is to be replaced")
+
+    one = bench(build=build)
+    one.handle.secrets = ("key-1234",)
+    for _ in range(2):
+        assert "1234" not in str(one.failed(NotConfigured))
+    assert one.handle.off_reason == "*** is no key (*** is to be replaced)"
+
+
 @pytest.mark.parametrize(
     "error", [Unavailable("no: KEY-1234", fix="drop KEY%2d1234"), ValueError("key&#45;1234")]
 )
