@@ -16,17 +16,18 @@ import lmdb
 from webfetch_core.api import CacheError
 
 from .compacting import Compaction, Moved
-from .files import advice, bytes_on_disk, kept_aside, room
+from .files import advice, bytes_on_disk, disk_is_full, kept_aside, room
 from .gate import Gate
 from .guard import guarded
 from .layout import Full, Layout
-from .opening import DAMAGE, FIRST_MAP, limit, open_file, quarantine
+from .opening import DAMAGE, FIRST_MAP, high, limit, open_file, quarantine
 from .settings import LmdbSettings
 from .verifying import MOST, bytes_in_use, page_problems, row_problems
 
 T = TypeVar("T")
 
 _LARGEST_STEP = 256 << 20
+_LEAST_HIGH = 128 << 10
 _ROUNDS = 24
 _FORK_WAIT_S = 5.0
 
@@ -89,7 +90,8 @@ class Environment:
             except lmdb.MapResizedError:
                 self._resize(handle, 0)
             except (lmdb.MapFullError, Full):
-                self._make_room(handle, attempt)
+                if not self._make_room(handle, attempt):
+                    break
             except lmdb.ReadersFullError as exc:
                 if handle is None or not handle.reader_check():
                     raise self._error(exc, "close some of the processes that use it") from exc
@@ -104,12 +106,19 @@ class Environment:
                     raise
                 recovered = True
                 self._recover(handle, str(exc))
+            except lmdb.DiskError as exc:
+                if not write or not disk_is_full(self.path, exc) or not self._evict(handle, attempt):
+                    raise
             except lmdb.PanicError:
                 self._drop(handle)  # LMDB wants the environment closed; the file itself is whole
                 raise
+        free = room(self.path)
+        by_disk = free - free // 8 < limit(self.settings)
         raise CacheError(
             f"the cache {self.path} is full and no row could make room",
-            fix="raise plugins.cache_lmdb.max_bytes, or close a process that has been reading for long",
+            fix="free some disk space, or lower plugins.cache_lmdb.max_bytes"
+            if by_disk
+            else "raise plugins.cache_lmdb.max_bytes, or close a process that has been reading for long",
         )
 
     def _error(self, exc: BaseException, fix: str = "") -> CacheError:
@@ -144,31 +153,56 @@ class Environment:
 
     # ---- size ----
 
-    def _make_room(self, handle: Any, attempt: int) -> None:
-        """Grow the map where it may grow, else evict. The next round shows whether it was enough."""
-        most = min(limit(self.settings), room(self.path))
+    def _make_room(self, handle: Any, attempt: int) -> bool:
+        """Grow the map where it may grow, else evict; False when neither can be done.
+
+        The next round shows whether it was enough.
+        """
+        free = room(self.path)
+        most = min(limit(self.settings), free - free // 8)
+        with self._gate.shared():
+            if handle is None or handle is not self._handle:
+                return True
+            size = handle.info()["map_size"]
+        if size >= most:
+            if self._evict(handle, attempt):
+                return True
+            most = min(size + (1 << 19), self.settings.max_bytes, free)
+        if size >= most:
+            return False
+        self._resize(handle, min(max(size + min(size, _LARGEST_STEP), FIRST_MAP), most))
+        return True
+
+    def _evict(self, handle: Any, attempt: int) -> bool:
+        """Let rows make room; False when none may, or there is not even room to take them out."""
         with self._gate.shared():
             layout = self._layout
             if handle is None or handle is not self._handle or layout is None:
-                return
-            size = handle.info()["map_size"]
-            if size >= most:
-                handle.reader_check()  # a reader that died keeps its pages from being used again
+                return True
+            handle.reader_check()  # a reader that died keeps its pages from being used again
+            most = 32 << min(attempt, 6)
+            while most:
                 try:
                     with handle.begin(write=True) as txn:
-                        layout.evict(txn, self.settings.max_bytes // 64, at_most=32 << min(attempt, 6))
-                    return
-                except lmdb.MapFullError:
-                    most = min(size + (1 << 19), self.settings.max_bytes)
-                except (lmdb.MapResizedError, Full):
-                    return
-        if size < most:
-            self._resize(handle, min(max(size + min(size, _LARGEST_STEP), FIRST_MAP), most))
+                        self._look_at_file()
+                        layout.evict(txn, self.settings.max_bytes // 64, at_most=most)
+                        # So much is too much here, whatever the cap says: the disk is smaller.
+                        layout.high = min(layout.high, max(layout.used(txn), _LEAST_HIGH))
+                    return True
+                except (lmdb.DiskError, lmdb.MapFullError):
+                    most //= 4  # taking a row out takes pages, too, before it gives some back
+                except Full:
+                    return False
+                except (lmdb.MapResizedError, Moved):
+                    return True  # the next round sees to it
+        return False
 
     def _resize(self, handle: Any, size: int) -> None:
         with self._gate.alone():
             if handle is self._handle and (not size or handle.info()["map_size"] < size):
                 handle.set_mapsize(size)
+                if self._layout is not None:
+                    self._layout.high = high(self.settings)
 
     # ---- opening and closing ----
 

@@ -21,6 +21,7 @@ _LATER_HEADER = 24  # in files of LMDB 1.0
 _VERSION = 1
 _LAST_PAGE = _HEADER + 24 + 2 * 48  # magic, version, address, map size, two database records
 _SANE_PAGES = (512, 65_536)
+_LITTLE_ROOM = 1 << 20
 
 
 class NotOurs(Exception):
@@ -121,6 +122,14 @@ def room(path: Path) -> int:
         return size + shutil.disk_usage(path.parent).free
     except OSError:
         return 1 << 62
+
+
+def disk_is_full(path: Path, error: BaseException) -> bool:
+    """Whether an error of writing means that there is no room left."""
+    if any(os.strerror(code) in str(error) for code in (errno.ENOSPC, errno.EDQUOT)):
+        return True
+    # LMDB calls a write that was cut short EIO; so does a disk that is broken.
+    return os.strerror(errno.EIO) in str(error) and room(path) - path.stat().st_size < _LITTLE_ROOM
 
 
 def advice(path: Path, error: BaseException) -> str:

@@ -32,7 +32,7 @@ _U32 = struct.Struct(">I")
 _SPACE = struct.Struct(">QQQ")
 _PAGE = 4096
 _INLINE = 2030  # a longer value gets pages of its own
-_EVICT_AT_MOST = 512
+_EVICT_AT_MOST = 64
 
 
 class Full(Exception):
@@ -70,7 +70,7 @@ class Layout:
     Args:
         handles: the databases in the order of ``DATABASES``.
         log_length: changes kept for each space.
-        high: reckoned bytes at which the least recently used rows go.
+        high: reckoned bytes at which the least recently used rows go; may be changed.
         keep: spaces whose rows never go.
     """
 
@@ -78,12 +78,12 @@ class Layout:
         self.handles = dict(zip(DATABASES, handles, strict=True))
         self._rows, self._ticks, self._ages, self._log, self.meta = handles
         self._log_length = log_length
-        self._high = high
+        self.high = high
         self._keep = frozenset(keep)
 
     def on(self, handles: tuple[Any, ...]) -> Layout:
         """Return the same layout for another file's databases."""
-        return Layout(handles, self._log_length, self._high, self._keep)
+        return Layout(handles, self._log_length, self.high, self._keep)
 
     # ---- reading ----
 
@@ -148,7 +148,7 @@ class Layout:
         old = txn.get(full, db=self._rows)
         size = reckon(len(full), len(value) + 4)
         before = reckon(len(full), len(old)) if old is not None else 0
-        excess = self.used(txn) - before + size - self._high
+        excess = self.used(txn) - before + size - self.high
         if excess > 0:
             self.evict(txn, excess, spare=full)
         txn.put(full, _U32.pack(zlib.crc32(value)) + value, db=self._rows)

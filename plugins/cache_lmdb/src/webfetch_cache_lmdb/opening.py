@@ -17,9 +17,7 @@ from .mounts import network_type
 from .settings import LmdbSettings
 
 FIRST_MAP = 4 << 20
-HIGH_PERCENT = 65
-"""Share of ``max_bytes`` at which rows begin to go: the rest is for pages that are half filled, for the
-changes of transactions under way, and for what deleting itself writes."""
+_HIGH_PERCENT = 65
 DAMAGE = (
     lmdb.CorruptedError,
     lmdb.PageNotFoundError,
@@ -41,6 +39,12 @@ class Opened(NamedTuple):
 def limit(settings: LmdbSettings) -> int:
     """Return the largest map for ordinary work; the last eighth is for what deleting rows needs."""
     return settings.max_bytes - settings.max_bytes // 8
+
+
+def high(settings: LmdbSettings) -> int:
+    """Return the reckoned bytes at which rows begin to go: the rest is for pages that are half filled, for
+    the changes of transactions under way, and for what deleting itself writes."""
+    return settings.max_bytes * _HIGH_PERCENT // 100
 
 
 def open_file(path: Path, settings: LmdbSettings, log: Any) -> Opened:
@@ -118,7 +122,7 @@ def _handle(path: Path, settings: LmdbSettings) -> Any:
     return lmdb.open(
         str(path),
         subdir=False,
-        map_size=min(FIRST_MAP, limit(settings), max(room(path), 1 << 16)),
+        map_size=min(FIRST_MAP, limit(settings), max(room(path) * 7 // 8, 1 << 16)),
         max_dbs=len(DATABASES),
         max_readers=MAX_READERS,
         metasync=settings.durable,
@@ -134,8 +138,7 @@ def _layout(handle: Any, path: Path, settings: LmdbSettings, *, walk: bool) -> L
             break
         except lmdb.MapResizedError:
             handle.set_mapsize(0)
-    high = settings.max_bytes * HIGH_PERCENT // 100
-    layout = Layout(handles, settings.log_length, high, settings.keep_spaces)
+    layout = Layout(handles, settings.log_length, high(settings), settings.keep_spaces)
     if walk:
         with handle.begin() as txn:
             for database in handles:
