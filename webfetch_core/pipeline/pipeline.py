@@ -113,10 +113,16 @@ class Pipeline:
         run = partial(self._fresh, options, handles, freshness, place, scope, deadline)
         if place is None:
             return run()
+
+        def once() -> SearchResult:
+            # Another's run may have ended since the cache was asked.
+            there = None if options.force_fresh else self._recall.good(place, options, freshness)
+            return there or run()
+
         # Who asks for fresh pages or has less time is not served by a run that does otherwise.
         flight = b"%b %r" % (place.key, (options.force_fresh, options.deadline_s))
         try:
-            result, _ = self._flights.do(flight, run, timeout=deadline.remaining())
+            result, _ = self._flights.do(flight, once, timeout=deadline.remaining())
         except TimedOut as exc:
             return SearchResult(query=options.query, freshness=freshness, partial=True, notes=(exc.message,))
         return result
@@ -166,7 +172,7 @@ class Pipeline:
         self._refreshes.start(
             place.key,
             refresh,
-            is_done=lambda: self._recall.is_good(place, options.hint),
+            is_done=lambda: self._recall.good(place, options, freshness) is not None,
             within_s=options.deadline_s,
         )
 

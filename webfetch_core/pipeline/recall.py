@@ -90,10 +90,10 @@ class Recall:
         scope.emit("cache.hit", stage="cache", target=options.query, data=told)
         return found
 
-    def is_good(self, place: Place, hint: Freshness | None) -> bool:
-        """Whether the answer to this very query is there, and not stale."""
-        found = self._answers.lookup(place.key, hint=hint)
-        return found is not None and found.kind is ProvenanceKind.EXACT
+    def good(self, place: Place, options: SearchOptions, freshness: Freshness) -> SearchResult | None:
+        """Return the answer to this very query if it is there by now, and not stale."""
+        found = self._answers.lookup(place.key, hint=options.hint, freshness=freshness)
+        return found.result if found is not None and found.kind is ProvenanceKind.EXACT else None
 
     def keep(self, place: Place, query: str, result: SearchResult) -> bool:
         """Keep a fresh result where :meth:`find` looks for it; say whether it was kept."""

@@ -174,6 +174,18 @@ def test_a_page_that_stands_in_for_its_site_does_not_become_young(world: Any) ->
     assert one.search("lighthouse keeper", limit=1, cache_only=True).provenance.kind == "stale"
 
 
+def test_what_a_stricter_class_makes_stale_is_refreshed(world: Any, until: Any) -> None:
+    clock, cache = FakeClock(), MemoryCache()
+    world(pages=PAGES, clock=clock, cache=cache).search(limit=1)
+    clock.advance(1_000)
+    sure = fake_plugin("freshness", ScriptedClassifier(Freshness.REALTIME), name="sure")
+    strict = world(pages=PAGES, clock=clock, cache=cache, plugins=[sure])
+    assert strict.search(limit=1).provenance.kind == "stale"
+    until(lambda: strict.wf.host.tasks.running == 0)
+    again = strict.search(limit=1)
+    assert (again.provenance.kind, again.provenance.age_s) == ("exact", 0.0)
+
+
 def test_a_classifier_that_comes_later_shortens_the_life_of_what_is_there(world: Any) -> None:
     clock, cache = FakeClock(), MemoryCache()
     world(pages=PAGES, clock=clock, cache=cache).search(limit=1)

@@ -83,6 +83,25 @@ def test_the_lease_of_one_that_was_killed_runs_out(world: Any, until: Any) -> No
     gate.open.set()
 
 
+def test_who_misses_while_another_finds_it_searches_no_more(world: Any) -> None:
+    """A thread that asked the cache before the other's run ended, and went on after it."""
+    cache, clock = MemoryCache(), FakeClock()
+    one = world(engines={"alpha": [[URL]]}, pages=PAGES, cache=cache, clock=clock)
+    other = world(engines={"alpha": [[URL]]}, pages=PAGES, cache=cache, clock=clock)
+    recall = one.wf._open(1.0).pipeline._recall
+    find = recall.find
+
+    def late(*args: Any, **options: Any) -> Any:
+        missed = find(*args, **options)
+        other.search()
+        return missed
+
+    recall.find = late
+    assert one.search().provenance.kind == "exact"
+    assert (asked(one), asked(other)) == (0, 1)
+    assert one.search(force_fresh=True).provenance.kind == "fresh"
+
+
 def test_one_that_failed_gives_the_lease_back(world: Any, until: Any) -> None:
     cache, clock = MemoryCache(), FakeClock()
     one = world(engines={"alpha": [[URL], Unavailable("down"), [URL]]}, pages=PAGES, cache=cache, clock=clock)
