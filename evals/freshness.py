@@ -24,7 +24,19 @@ from typing import Any
 import numpy as np
 from attrs import evolve, frozen
 from common import finish
-from freshness_data import ALIKE, Array, Set, bi_encoder, folds, groups, labelled, only_measured, templated
+from freshness_data import (
+    ALIKE,
+    NOW,
+    Array,
+    Set,
+    bi_encoder,
+    folds,
+    foreign,
+    groups,
+    labelled,
+    only_measured,
+    templated,
+)
 from train_freshness import (
     CLASSES,
     PRECISION,
@@ -36,7 +48,9 @@ from train_freshness import (
     weighed,
 )
 from webfetch_freshness_classifier.classifier import TrainedClassifier
+from webfetch_freshness_classifier.languages import is_english
 from webfetch_freshness_classifier.model import load_model
+from webfetch_freshness_classifier.words import read_query
 
 from webfetch_core.api import Freshness
 from webfetch_core.pipeline.freshness import classify_keywords
@@ -203,6 +217,12 @@ def main() -> int:
             shares = np.bincount(answers_of(linear, some), minlength=3) / len(some)
             print(f"{name:12} {arm:8} n {len(some):4}  " + " / ".join(f"{share:.3f}" for share in shares))
             figures[f"{name}_{arm}_realtime"], _, figures[f"{name}_{arm}_stable"] = map(float, shares)
+
+    others = foreign()
+    told = [is_english(read_query(query, NOW)) for query in others]
+    figures["foreign_taken_for_english"] = sum(told) / len(told)
+    figures["foreign_n"] = len(told)
+    print(f"{sum(told)} of {len(told)} questions in ten other languages are taken for English")
 
     by_words, by_meaning = TrainedClassifier(shipped), TrainedClassifier(shipped, embed, patience_s=30)
     for linear, classifier in ((shipped.words, by_words), (shipped.meaning, by_meaning)):

@@ -159,6 +159,12 @@ def only_measured(embed: Embed) -> Mapping[str, Set]:
     }
 
 
+def foreign() -> list[str]:
+    """Questions in ten languages other than English (XQuAD, CC-BY-SA)."""
+    path = need(DATA / "rerank" / "xquad_multilingual.jsonl.xz", HOW)
+    return sorted({row["query"] for row in rows(path) if row["lang"] != "en"})
+
+
 def templated(embed: Embed, seed: int = 0) -> Set:
     """Our own questions, those of one template weighing 1 together."""
     asked = questions(NOW.year, seed=seed)

@@ -52,6 +52,7 @@ CLASSIFIER = TrainedClassifier(load_model())
         ("سعر الذهب", REALTIME),
         ("كيف حالك", None),
         ("Ktorý hrad je najvyšší", None),
+        ("Cine este primarul", None),
     ],
 )
 def test_a_few_words_of_other_languages_speak(query: str, expected: Freshness | None) -> None:
@@ -69,6 +70,7 @@ def test_a_few_words_of_other_languages_speak(query: str, expected: Freshness | 
         "who won the tour de france",
         "Beyoncé's newest album",
         "hours until new year",
+        "which award was held in Los Angeles",
         "42",
     ],
 )

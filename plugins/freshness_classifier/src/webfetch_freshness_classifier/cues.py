@@ -30,7 +30,8 @@ _WHEN: Mapping[str, re.Pattern[str]] = {
         r"tomorrow(?:'s)?|yesterday(?:'s)?|so far|to date|thus far",
         r"(?:this|last|next|past|coming) (?:night|week|weekend|month|few (?:days|weeks)|\d+ (?:days|"
         r"weeks)|monday|tuesday|wednesday|thursday|friday|saturday|sunday)(?:'s)?",
-        r"(?:last|past|next) (?:week|weekend|month)(?:'s)?|recent days|days ago",
+        r"(?:last|past|next) (?:week|weekend|month)(?:'s)?|recent days|days ago|(?<!most )recently|lately",
+        r"on (?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)(?! \d)",
     ),
     "this_year": any_of(
         r"this (?:year|season|summer|winter|spring|fall|autumn|quarter|semester)(?:'s)?",
@@ -45,7 +46,7 @@ _WHEN: Mapping[str, re.Pattern[str]] = {
     "newest": any_of(
         r"latest|newest|most recent(?:ly)?|just (?:released|announced|launched|came out|won|died)"
     ),
-    "recent": any_of(r"recent(?:ly)?|new(?:ly)?|modern|lately"),
+    "recent": any_of(r"recent|new(?:ly)?|modern"),
     "next": any_of(r"next|upcoming|forthcoming|coming"),
     "last": any_of(r"last|previous|previously|former|preceding"),
     "current": any_of(

@@ -21,16 +21,18 @@ _ENGLISH = listed("""
 """)
 _OTHERS = listed("""
     der das den dem des ein eine einer eines einem und ist sind wie wer wo wann warum welche welcher welches
-    wieviel wurde wurden hat haben auf mit für von vom zum zur im bei nach aus über nicht auch noch
+    wieviel wurde wurden hat haben auf mit für vom zum zur im bei nach aus über nicht auch noch
     gibt ich wird
     le les du une est sont qui que quoi quand où pourquoi comment quel quelle quels quelles combien
     et dans pour
     avec sur au aux elle était été ont qu'est-ce est-ce d'une c'est n'est cette ses
-    el los las un una es quién quien qué cuándo cuando dónde donde cómo cuál cual cuánto cuanto cuántos en
+    el un una es quién quien qué cuándo cuando dónde donde cómo cuál cual cuánto cuanto cuántos en
     por para con del al fue fueron está están más hay
-    il lo gli uno sono chi che cosa quando dove perché quale quanto quanti di nel nella della dello dei
+    il lo gli uno sono chi che cosa quando dove perché quale quanto quanti nel nella della dello dei
     delle degli con stato stata hanno dov'è cos'è
-    os um uma são quem onde qual quantos da das dos nos nas em com foi foram não mais
+    os um uma são quem onde qual quantos das dos nos nas em com foi foram não mais
+    este sunt cine când câte pentru și din kim nerede nasıl kaç hangi ve bir için jest gdzie kiedy jaki kto
+    ile nie się vad vem när hur och det för är av på
     het een zijn wat waar wanneer waarom hoe welke hoeveel werd heeft met voor naar uit niet ook
 """)
 
