@@ -126,6 +126,13 @@ def able(a: Question, b: Question, both: Alignment) -> str:
     return "yesno/howto" if {a.kind, b.kind} == {"yesno", "howto"} else ""
 
 
+def person(a: Question, b: Question, both: Alignment) -> str:
+    """Somebody else is spoken of: "why do they hate me", "why do they hate you"."""
+    if a.kind == b.kind == "howto" or not a.persons or not b.persons or a.persons == b.persons:
+        return ""
+    return "/".join(map(str, sorted(a.persons ^ b.persons)))
+
+
 def subject(a: Question, b: Question, both: Alignment) -> str:
     """Two things of which the same is asked: no name, and no noun but what is asked of it, is on both."""
     if not both.left[0] or not both.left[1]:

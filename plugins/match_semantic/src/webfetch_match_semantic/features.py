@@ -17,14 +17,27 @@ from .lexicon import lexicon
 from .reading import Question
 
 FEATURES = (
-    "cosine", "cosine_above_80", "same_share", "near_share", "left_weight_more", "left_weight_less",
-    "left_count_more", "left_count_less",
+    "cosine", "cosine_above_80", "left_cosine", "left_alone", "same_share", "near_share", "left_weight_more",
+    "left_weight_less", "left_count_more", "left_count_less",
     "one_sided", "kind_same", "kind_known_both", "order_kept", "names_shared", "length_ratio",
 )  # fmt: skip
 
 
-def features(a: Question, b: Question, pairs: Alignment, cosine: float) -> list[float]:
-    """Return one number for each of ``FEATURES``; the same for (b, a)."""
+def left_texts(pairs: Alignment) -> tuple[str, str]:
+    """What each question has alone, as two texts: how near they are in meaning is a feature."""
+    left, right = (" ".join(item.word for item in side) for side in pairs.left)
+    return left, right
+
+
+def features(
+    a: Question, b: Question, pairs: Alignment, cosine: float, left_cosine: float | None
+) -> list[float]:
+    """Return one number for each of ``FEATURES``; the same for (b, a).
+
+    Args:
+        cosine: of the questions.
+        left_cosine: of ``left_texts``; None where one of them is empty.
+    """
     lex = lexicon()
 
     def weight(items: Sequence[Item]) -> float:
@@ -41,6 +54,8 @@ def features(a: Question, b: Question, pairs: Alignment, cosine: float) -> list[
     return [
         cosine,
         max(cosine - 0.8, 0.0) * 5,
+        left_cosine if left_cosine is not None else 1.0,
+        float(left_cosine is None),
         same / total,
         near / total,
         left[1],

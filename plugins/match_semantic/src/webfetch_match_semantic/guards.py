@@ -9,7 +9,7 @@ from __future__ import annotations
 from .alignment import Alignment
 from .amounts import RIVALS
 from .attributes import ASKS_WHEN
-from .extras import Guard, able, light, more, place, scope, subject, swap
+from .extras import Guard, able, light, more, person, place, scope, subject, swap
 from .lexicon import lexicon
 from .phrases import EVENTS
 from .reading import Question
@@ -163,8 +163,10 @@ def kind(a: Question, b: Question, both: Alignment) -> str:
         return ""
     if frozenset((x, y)) in _CLASHES:
         return f"{x}/{y}"
-    if {x, y} == {"count", "what"} and not (a if x == "what" else b).keys & _NAMED["count"]:
-        return f"{x}/{y}"
+    if {x, y} == {"count", "what"}:
+        what = a if x == "what" else b
+        if "which" in what.words or not what.keys & _NAMED["count"]:
+            return f"{x}/{y}"
     for mine, other, question in ((x, y, b), (y, x, a)):
         if (
             mine in _STRICT_BARE
@@ -189,7 +191,7 @@ GUARDS: tuple[Guard, ...] = (
     modal, tense, kind, scope,
 )  # fmt: skip
 """What they object to is never the same question."""
-DOUBTS: tuple[Guard, ...] = (subject, swap, place, more, able)
+DOUBTS: tuple[Guard, ...] = (subject, swap, place, more, able, person)
 """What they object to seldom is: a verifier must be surer than usual."""
 
 

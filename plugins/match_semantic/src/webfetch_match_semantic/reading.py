@@ -33,6 +33,10 @@ _BE = frozenset(("is", "are", "was", "were", "be", "been", "being"))
 _GENDERS = {
     "he": "m", "him": "m", "his": "m", "himself": "m", "she": "f", "her": "f", "hers": "f", "herself": "f",
 }  # fmt: skip
+_PERSONS = {
+    "i": 1, "me": 1, "my": 1, "mine": 1, "myself": 1, "we": 1, "us": 1, "our": 1, "you": 2, "your": 2,
+    "yours": 2,     "they": 3, "them": 3, "their": 3, "everyone": 0, "everybody": 0, "nobody": 0, "anyone": 0,
+}  # fmt: skip
 _NOW = frozenset(
     ("current", "currently", "now", "latest", "newest", "today", "present", "recent", "recently")
 )
@@ -51,6 +55,7 @@ class Question:
             ``times`` words such as "since".
         maybe: numbers that may be none: the "one" of "which one".
         genders: of its pronouns, in their order.
+        persons: who it speaks of: 1 for "I", 2 for "you", 3 for "they", 0 for "everyone".
         joins: "and", "or".
         small: words such as "only" and "up", which have no content and still say something.
         modal: ``may`` or ``must``, of a question that begins with such a word.
@@ -74,6 +79,7 @@ class Question:
     times: frozenset[str] = frozenset()
     negations: int = 0
     genders: tuple[str, ...] = ()
+    persons: frozenset[int] = frozenset()
     joins: frozenset[str] = frozenset()
     small: frozenset[str] = frozenset()
     modal: str = ""
@@ -146,6 +152,7 @@ def _question(
         times=frozenset(word for word in every if word in _TIMES) | _relative(every),
         negations=sum(word in _NEGATIONS for word in every),
         genders=tuple(_GENDERS[word] for word in every if word in _GENDERS),
+        persons=frozenset(_PERSONS[word] for word in every if word in _PERSONS),
         joins=frozenset(every) & {"and", "or"},
         small=frozenset(every) & (_SMALL | {"in", "on"}),
         modal=_modal(every) if kind == "yesno" else "",

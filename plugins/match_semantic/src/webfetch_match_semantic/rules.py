@@ -61,7 +61,7 @@ def rule(first: str, second: str, year: int) -> Ruling:
     guard, detail = objection(a, b, pairs)
     if guard:
         return Ruling(False, guard=guard, detail=detail, a=a, b=b, pairs=pairs)
-    if pairs.whole and a.small - _PLAIN == b.small - _PLAIN and _one_kind(a, b):
+    if pairs.whole and a.small - _PLAIN == b.small - _PLAIN and _one_kind(a, b) and _same_persons(a, b):
         ordered = [item.key for item in a.items] == [item.key for item in b.items]
         if _same_roles(a, b):
             return Ruling(
@@ -69,6 +69,11 @@ def rule(first: str, second: str, year: int) -> Ruling:
             )
     guard, detail = doubt(a, b, pairs)
     return Ruling(None, guard=guard, detail=detail, a=a, b=b, pairs=pairs)
+
+
+def _same_persons(a: Question, b: Question) -> bool:
+    """Whether both speak of the same people. "How do I" is "how do you"."""
+    return a.persons == b.persons or not a.persons or not b.persons or a.kind == b.kind == "howto"
 
 
 def _one_kind(a: Question, b: Question) -> bool:
@@ -80,7 +85,7 @@ def _one_kind(a: Question, b: Question) -> bool:
     for kind, endings in named.items():
         if kind in kinds and any(key.endswith(endings) for key in a.keys):
             return True
-    return bool(kinds & {"", "what"}) and not kinds & _NOT_BARE
+    return bool(kinds & {"", "what"}) and not kinds & _NOT_BARE and kinds != {"who", "what"}
 
 
 def _same_roles(a: Question, b: Question) -> bool:

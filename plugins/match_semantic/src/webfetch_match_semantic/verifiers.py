@@ -9,7 +9,7 @@ import numpy as np
 
 from webfetch_core.api import Embeddings, NotConfigured, WebfetchError
 
-from .features import features, load_model
+from .features import features, left_texts, load_model
 from .rules import Ruling
 from .settings import MatchSemanticSettings
 
@@ -77,9 +77,10 @@ class Verifiers:
     def _by_features(self, query: str, candidate: str, ruling: Ruling) -> float:
         if ruling.a is None or ruling.b is None or ruling.pairs is None:
             return 0.0
-        return load_model().sure(
-            features(ruling.a, ruling.b, ruling.pairs, cosine(self._embed, query, candidate))
-        )
+        first, second = left_texts(ruling.pairs)
+        whole = cosine(self._embed, query, candidate)
+        left = cosine(self._embed, first, second) if first and second else None
+        return load_model().sure(features(ruling.a, ruling.b, ruling.pairs, whole, left))
 
 
 def cosine(embed: Embed, a: str, b: str) -> float:
