@@ -224,6 +224,7 @@ def _assumptions(assumed: Assumptions) -> Iterator[str]:
         told("own_tokens", "the same run"),
         told("usd_per_million_tokens", "an example: give your model's"),
     )
+    yield "  every search that found something stands for one hosted search"
     yield f"  1,000 hosted searches cost ${assumed.usd_per_1k_searches:,.2f} ({fee})"
     yield f"  each brings {assumed.hosted_tokens:,.0f} input tokens ({hosted})"
     yield f"  ours bring what was handed out, at {CHARS_PER_TOKEN} characters a token; those of which nothing"
