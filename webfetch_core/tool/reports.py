@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 from typing import Any
 
+from ..models import SCHEMA_VERSION
 from ..registry.report import STAGES, ProviderReport, StatusReport
 from .failures import clean
 
@@ -27,6 +28,7 @@ def status_plain(report: StatusReport, secrets: Iterable[str] = ()) -> dict[str,
     }
     problem = clean(str(report.cache["problem"]), secrets) if "problem" in report.cache else ""
     return {
+        "schema_version": SCHEMA_VERSION,
         "version": report.version,
         "serving": clean(report.serving, secrets),
         "providers": [
