@@ -105,14 +105,17 @@ class Counters:
             own.counts.update(counts)
             own.unwritten.update(counts)
 
-    def write(self) -> None:
-        """Store what was counted since the last time, behind."""
+    def write(self, *, again: bool = False) -> None:
+        """Store what was counted since the last time, behind; with ``again`` also what was stored before,
+        since a store that hung meanwhile dropped it."""
         own = self._own()
         now = self._clock.time()
         with own.lock:
-            if not own.unwritten:
+            if not own.unwritten and not (again and own.counts):
                 return
             if own.written is not None and abs(now - own.written) >= NEW_ROW_S:
+                if not own.unwritten:
+                    return
                 own.leave()
             own.unwritten.clear()
             own.written = now

@@ -34,7 +34,7 @@ class Parts:
 
     def settle(self) -> None:
         """Write what was counted, and let writes that are under way end, for a moment."""
-        self.counters.write()
+        self.counters.write(again=True)
         self.store.settle()
 
 

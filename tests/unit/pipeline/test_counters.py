@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from webfetch_core.errors import CacheError
 from webfetch_core.pipeline.counters import (
     DELETED_S,
     FOLD_FROM,
@@ -102,6 +103,34 @@ def test_threads_lose_nothing() -> None:
     for thread in threads:
         thread.join()
     assert counters.session() == Counters(cache).lifetime() == {"searches": 800}
+
+
+class Failing(MemoryCache):
+    """A store that is out of order for a while."""
+
+    broken = True
+
+    def put(self, space: str, key: bytes, value: bytes) -> None:
+        if self.broken:
+            raise CacheError("out of order")
+        super().put(space, key, value)
+
+
+def test_what_a_store_did_not_take_is_written_at_the_end(world: Any) -> None:
+    cache = Failing()
+    counters = Counters(cache)
+    counters.bump("searches", 3)
+    cache.broken = False
+    counters.write()
+    assert not rows(cache)
+    counters.write(again=True)
+    assert Counters(cache).lifetime() == {"searches": 3}
+    one = world(pages={}, cache=cache)
+    cache.broken = True
+    one.search("a question", cache_only=True)
+    cache.broken = False
+    one.wf.close()
+    assert Counters(cache).lifetime() == {"searches": 4, "served_none": 1, "searches_empty": 1}
 
 
 # ---- forks ----

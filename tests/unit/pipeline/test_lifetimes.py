@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webfetch_core.api import Unavailable
-from webfetch_core.models import Chunk, Freshness, Provenance, ProvenanceKind, SearchResult
+from webfetch_core.models import Chunk, Document, Freshness, Provenance, ProvenanceKind, SearchResult
 from webfetch_core.pipeline.caching import QueryCache
 from webfetch_core.pipeline.lifetimes import CLOCK_SLACK_S, judge, lifetime
+from webfetch_core.pipeline.negative_cache import NegativeCache
+from webfetch_core.pipeline.page_cache import PageCache
 from webfetch_core.settings import TtlSettings
 from webfetch_core.testing import FakeClock, MemoryCache, ScriptedClassifier, fake_plugin
 
@@ -130,6 +132,49 @@ def test_a_clock_that_jumps_never_makes_an_old_answer_good(jumps: list[float]) -
         if found is not None and found.kind is ProvenanceKind.EXACT:
             assert -CLOCK_SLACK_S <= told < ttl.realtime_s
         assert found is None or found.age_s >= 0
+
+
+@given(st.lists(st.tuples(st.floats(0, 60 * DAY), st.booleans()), min_size=1, max_size=6))
+def test_a_page_is_as_old_as_its_last_fetch_or_confirmation(steps: list[tuple[float, bool]]) -> None:
+    ttl, clock = TtlSettings(), FakeClock()
+    pages = PageCache(MemoryCache(), clock, ttl)
+    pages.put(URL, Document(url=URL, text="t"), validators={"etag": '"1"'})
+    since, there = clock.time(), True
+    for passed, confirmed in steps:
+        clock.advance(passed)
+        age = clock.time() - since
+        there = there and age < ttl.ceiling_s
+        found = pages.get(URL)
+        assert (found is not None) is there
+        if found is None:
+            return
+        assert (found.age_s, found.etag) == (age, '"1"')
+        if confirmed:
+            pages.renew(URL, found, validators={})
+            since = clock.time()
+
+
+@given(
+    st.sampled_from(["not_found", "blocked", "timeout", "refused", "cancelled", "plugin_error"]),
+    st.none() | st.floats(0, 600),
+    st.floats(0, 600),
+    st.floats(0, 600),
+)
+def test_a_failure_is_forgotten_in_time(kind: str, told: float | None, memory: float, passed: float) -> None:
+    clock, cache = FakeClock(), MemoryCache()
+    failures = NegativeCache(cache, clock, TtlSettings(negative_s=memory))
+    kept = failures.remember(URL, kind, "why", at_most_s=told)
+    assert kept is (kind in ("not_found", "blocked", "timeout") and memory > 0)
+    start = clock.time()
+    clock.advance(passed)
+    age = clock.time() - start
+    share = {"not_found": 1.0, "blocked": 0.6, "timeout": 0.2}.get(kind, 0.0)
+    least = min(share * memory, told if told is not None else memory)
+    found = failures.recall(URL)
+    assert (found is not None) is (kept and age < least)
+    assert failures.recall(URL, force_fresh=True) is None
+    assert found is None or found.kind == kind
+    assert bool(list(cache.scan("negative"))) is (found is not None)
 
 
 # ---- through a whole Webfetch ----
