@@ -177,8 +177,12 @@ def test_reading_takes_no_turn(make: Opener, path: Path) -> None:
     """What makes a hit quick: it waits for no writer, and it writes nothing."""
     cache = make()
     cache.put("queries", b"k", noise(20_000))
+    many = {b"%d" % n: b"v" for n in range(5_000)}
+    cache.put_many("pages", many)
     with lmdb_of(cache).begin(write=True):
         before = path.read_bytes()
+        assert all(cache.get("pages", key) == b"v" for key in many)
+        assert cache.get_many("pages", many) == many
         for _ in range(20):
             assert cache.get("queries", b"k") == noise(20_000)
         assert len(list(cache.scan("queries"))) == 1

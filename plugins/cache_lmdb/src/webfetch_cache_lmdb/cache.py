@@ -55,7 +55,7 @@ class LmdbCache:
         environment, full = self._open(), _full(space, key)
         value = environment.read(lambda txn, layout: layout.get(txn, full))
         if value is not None:
-            self._note(environment, [full])
+            self._note([full])
         return value
 
     def put(self, space: str, key: bytes, value: bytes) -> None:
@@ -71,7 +71,7 @@ class LmdbCache:
             return {key: value for key, value in rows if value is not None}
 
         found = environment.read(work)
-        self._note(environment, [wanted[key] for key in found])
+        self._note([wanted[key] for key in found])
         return found
 
     def put_many(self, space: str, rows: Mapping[bytes, bytes]) -> None:
@@ -171,12 +171,13 @@ class LmdbCache:
             raise CacheError(f"the cache {self._path} is closed")
         return environment
 
-    def _note(self, environment: Environment, used: Iterable[bytes]) -> None:
-        """Remember what was read; some of it is written where too much has come together."""
+    def _note(self, used: Iterable[bytes]) -> None:
+        """Remember what was read. The oldest of it is forgotten where nothing is written for long: a
+        reader must never wait for its turn to write."""
         self._touched.update(dict.fromkeys(used))
-        if len(self._touched) >= _TOUCH_BACKLOG:
-            with suppress(CacheError):
-                environment.write(self._flush)
+        while len(self._touched) > _TOUCH_BACKLOG:
+            with suppress(KeyError, RuntimeError):  # other threads do the same
+                del self._touched[next(iter(self._touched))]
 
     def _flush(self, txn: Any, layout: Layout) -> None:
         for _ in range(_TOUCH_BATCH):

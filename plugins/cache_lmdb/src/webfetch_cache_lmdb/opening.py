@@ -18,6 +18,7 @@ from .settings import LmdbSettings
 
 FIRST_MAP = 4 << 20
 _HIGH_PERCENT = 65
+_TRIES = 50
 DAMAGE = (
     lmdb.CorruptedError,
     lmdb.PageNotFoundError,
@@ -119,15 +120,24 @@ def _check_place(path: Path, settings: LmdbSettings) -> None:
 
 
 def _handle(path: Path, settings: LmdbSettings) -> Any:
-    return lmdb.open(
-        str(path),
-        subdir=False,
-        map_size=min(FIRST_MAP, limit(settings), max(room(path) * 7 // 8, 1 << 16)),
-        max_dbs=len(DATABASES),
-        max_readers=MAX_READERS,
-        metasync=settings.durable,
-        lib_version=0,  # whatever LMDB_DEFAULT_LIB_VERSION says: processes must agree
-    )
+    size = min(FIRST_MAP, limit(settings), max(room(path) * 7 // 8, 1 << 16))
+    tries = 0
+    while True:
+        try:
+            return lmdb.open(
+                str(path),
+                subdir=False,
+                map_size=size,
+                max_dbs=len(DATABASES),
+                max_readers=MAX_READERS,
+                metasync=settings.durable,
+                lib_version=0,  # whatever LMDB_DEFAULT_LIB_VERSION says: processes must agree
+            )
+        except lmdb.MapResizedError:  # another process made it grow at this very moment
+            tries += 1
+            if tries == _TRIES:
+                raise
+            size = max(size, path.stat().st_size)
 
 
 def _layout(handle: Any, path: Path, settings: LmdbSettings, *, walk: bool) -> Layout:
