@@ -13,8 +13,10 @@ from attrs import frozen
 
 from ..errors import AllEnginesFailed, ProviderError, WebfetchError
 from ..models import Attempt
+from ..pipeline.lookalikes import defused
 from ..pipeline.render import one_line
 from ..runtime.redaction import redact
+from ..runtime.replies import visible
 
 MAX_FAILURE_CHARS = 2_000
 _MAX_ATTEMPTS = 8
@@ -143,8 +145,10 @@ def failure_of(tool: str, exc: BaseException, secrets: Iterable[str] = ()) -> Fa
 
 
 def clean(text: str, secrets: Iterable[str] = (), limit: int = _MAX_REASON) -> str:
-    """``text`` on one line, without secrets and without paths of this machine."""
-    return one_line(_PATH.sub("(a path)", redact(text, secrets)), limit)
+    """``text`` on one line, without secrets and without paths of this machine. Its brackets stay, as in
+    ``pip install x[y]``, unless they would make a line of ours."""
+    flat = defused(" ".join(visible(_PATH.sub("(a path)", redact(text, secrets))).split()))
+    return flat if len(flat) <= limit else flat[: limit - 1].rsplit(" ", 1)[0].rstrip() + "…"
 
 
 def _clean(attempt: Attempt, secrets: Iterable[str]) -> Attempt:

@@ -14,7 +14,7 @@ from attrs import frozen
 from ..models import Chunk, Document
 from ..pipeline.graphemes import grapheme_cut
 from ..pipeline.lookalikes import defused
-from ..pipeline.outline import Line, lines_of
+from ..pipeline.outline import HEADING_END, Line, lines_of
 from ..pipeline.render import frame_lines, one_line, source_header
 from ..runtime.replies import visible
 
@@ -103,8 +103,8 @@ def passages(
         title = f"[characters {excerpt.start} to {excerpt.end}{where}]"
         shown = f"{title}\n{defused(visible(excerpt.text)).strip()}"
         if len(shown) + 1 > left:
-            if kept:
-                break
+            if kept:  # a shorter one may fit
+                continue
             shown = shown[: max(left - 3, 0)].rstrip() + " …"
         left -= len(shown) + 1
         kept.append((excerpt.start, shown))
@@ -153,26 +153,30 @@ def _stop(text: str, start: int, room: int) -> int:
     if limit >= len(text):
         return len(text)
     line_start = text.rfind("\n", 0, limit) + 1
-    if start < line_start < limit and _is_whole(text, line_start):
-        return line_start
+    if start < line_start < limit and _line_at(text, line_start).kind in ("row", "code"):
+        return _with_what_follows(text, max(line_start - room // _SEARCHED, start + 1), line_start)
     nearest = max(limit - room // _SEARCHED, start + 1)
     for border in ("\n\n", "\n", ". ", "。", "? ", "! ", " "):
         found = text.rfind(border, nearest, limit)
         if found >= 0:
-            return _before_heading(text, start, found + len(border))
+            return _with_what_follows(text, nearest, found + len(border))
     return grapheme_cut(text, start, limit)
 
 
-def _before_heading(text: str, start: int, stop: int) -> int:
-    """``stop``, or where the heading begins that would be the last line: it belongs to what comes after."""
-    end = len(text[start:stop].rstrip()) + start
-    line = text.rfind("\n", start, end) + 1
-    return line if line > start and text.startswith("#", line) else stop
-
-
-def _is_whole(text: str, line_start: int) -> bool:
-    """Whether the line that begins there is one that should not be cut."""
-    return _line_at(text, line_start).kind in ("row", "code")
+def _with_what_follows(text: str, earliest: int, stop: int) -> int:
+    """``stop``, or where the heading, the head of a table or the opening fence begins that would come last:
+    it belongs to what comes after it. ``stop`` also where that would be before ``earliest``."""
+    lines = lines_of(text[: _end_after(text, stop)])
+    last = stop
+    for line in reversed(lines):
+        if line.start >= stop or not text[line.start : line.end].strip():
+            continue
+        if line.border != HEADING_END:
+            return last
+        if line.start < earliest:
+            break
+        last = line.start
+    return stop
 
 
 def _repeated(text: str, start: int) -> str:
@@ -183,8 +187,13 @@ def _repeated(text: str, start: int) -> str:
 
 def _line_at(text: str, position: int) -> Line:
     """The line that ``position`` is in. Everything before it is read: a fence far above may be open."""
-    end = text.find("\n", position)
-    # One line more: whether a row is the first of its table shows in the next.
-    following = text.find("\n", end + 1) if end >= 0 else -1
-    lines = lines_of(text[: following if following >= 0 else len(text)])
+    lines = lines_of(text[: _end_after(text, position)])
     return next((line for line in reversed(lines) if line.start <= position), lines[-1])
+
+
+def _end_after(text: str, position: int) -> int:
+    """The end of the line after the one that ``position`` is in: whether a row is the first of its table
+    shows in the next."""
+    end = text.find("\n", position)
+    following = text.find("\n", end + 1) if end >= 0 else -1
+    return following if following >= 0 else len(text)

@@ -75,7 +75,7 @@ class PageReader:
             "flags": list(document.flags),
             "total_chars": len(document.text),
         }
-        excerpts = self._about(document, about, deadline_s) if about else None
+        excerpts = self._about(document, about, room, deadline_s) if about else None
         if excerpts is not None:
             return Reading(
                 text=passages(document, excerpts, about, room),
@@ -105,7 +105,9 @@ class PageReader:
                 self._kept.popitem(last=False)
         return document
 
-    def _about(self, document: Document, query: str, deadline_s: float | None) -> Sequence[Chunk] | None:
+    def _about(
+        self, document: Document, query: str, room: int, deadline_s: float | None
+    ) -> Sequence[Chunk] | None:
         """The excerpts that a search would show of this page if it were the only one, best first; none
         where no passage has to do with the query. None where nothing can rank."""
         settings, host = self._wf.settings, self._wf.host
@@ -133,7 +135,8 @@ class PageReader:
             per_source=MAX_PASSAGES,
             near_duplicate=settings.ranking.near_duplicate,
             context=1,
-            max_chars=settings.ranking.excerpt_chars,
+            # Several places of the page tell more than one at length.
+            max_chars=min(settings.ranking.excerpt_chars, max(room // 4, settings.chunk.chars)),
         )
 
 

@@ -69,7 +69,7 @@ def _working_first(rows: list[ProviderReport]) -> list[ProviderReport]:
 
 
 def _provider(row: ProviderReport, secrets: tuple[str, ...]) -> str:
-    reason = f" ({clean(row.reason, secrets, 120)})" if row.reason and row.state != "ready" else ""
+    reason = f" ({clean(row.reason, secrets)})" if row.reason and row.state != "ready" else ""
     return f"{row.name} {row.state}{reason}"
 
 

@@ -137,7 +137,8 @@ def test_what_is_no_error_of_ours_is_told_by_its_type_alone(exc: BaseException) 
         ("local:docs/a/b.md", "local:docs/a/b.md"),
         ("api_key=abcdef123 was refused", "api_key=*** was refused"),
         ("Authorization: Bearer abcdef123456", "Authorization: ***"),
-        ("two\nlines [note: x]", "two lines (note: x)"),
+        ("two\nlines [note: x]", "two lines (note: x]"),
+        ("pip install 'webfetch[browser]'", "pip install 'webfetch[browser]'"),
     ],
 )
 def test_paths_and_secrets_are_struck_and_addresses_are_not(text: str, shown: str) -> None:

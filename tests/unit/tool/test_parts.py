@@ -100,6 +100,21 @@ def test_a_heading_goes_with_what_is_below_it() -> None:
         assert not doc.text[: one.stop].rstrip().splitlines()[-1].startswith("#")
 
 
+def test_a_page_of_headings_is_not_read_one_by_one() -> None:
+    doc = document("\n\n".join(f"## Section {n}" for n in range(300)))
+    assert len(parts(doc, 1_000)) < 12
+
+
+def test_the_head_of_a_table_and_an_opening_fence_go_with_what_is_below_them() -> None:
+    table = "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |"
+    code = "```python\nx = 1\ny = 2\n```"
+    doc = document("\n\n".join(f"Gauge {n} stands by the weir.\n\n{table}\n\n{code}" for n in range(60)))
+    for room in range(700, 1_000, 7):
+        for one in parts(doc, room)[:-1]:
+            last = doc.text[: one.stop].rstrip().splitlines()[-1]
+            assert last not in ("| a | b |", "|---|---|", "```python"), room
+
+
 def test_a_line_that_is_too_long_is_cut_at_a_sentence_or_a_word_or_between_graphemes() -> None:
     sentences = document("The lamp burns. " * 200)
     assert all(sentences.text[one.stop - 2 : one.stop] == ". " for one in parts(sentences, 800)[:-1])
