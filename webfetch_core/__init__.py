@@ -13,18 +13,11 @@ if TYPE_CHECKING:
     from .errors import AllEnginesFailed, BadQuery, ConfigError, WebfetchError
     from .models import Chunk, Document, Freshness, SearchHit, SearchResult
     from .settings import Settings
-    from .tool import (
-        TOOLS,
-        Tool,
-        ToolBox,
-        ToolOutcome,
-        handle_web_search,
-        system_note,
-        to_anthropic,
-        to_gemini,
-        to_openai,
-        to_openai_chat,
-    )
+    from .tool.converters import to_anthropic, to_gemini, to_openai, to_openai_chat
+    from .tool.default import handle_web_search
+    from .tool.prompt import system_note
+    from .tool.schema import TOOLS, Tool
+    from .tool.toolbox import ToolBox, ToolOutcome
 
 _FACE = {
     "Webfetch": "app",

@@ -113,7 +113,7 @@ def test_no_plugin_is_known_to_the_core() -> None:
 
 @pytest.mark.parametrize(
     "statement", ["import webfetch_core", "import webfetch_core.api", "import webfetch_core.testing",
-                  "import webfetch_core.app", "import webfetch_core.cli", "import webfetch_core.tool"]
+                  "import webfetch_core.app", "import webfetch_core.cli", "import webfetch_core.tool.default"]
 )  # fmt: skip
 def test_importing_the_core_is_light(statement: str) -> None:
     code = (

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -85,6 +87,20 @@ def test_enums_and_bounds_are_those_of_the_core() -> None:
     assert f"{budget.tool // 4:,}" in WEB_SEARCH.parameters["properties"]["max_tokens"]["description"]
     assert f"{budget.full // 4:,}" in WEB_SEARCH.parameters["properties"]["max_tokens"]["description"]
     assert f"{budget.fetch // 4:,}" in FETCH_URL.parameters["properties"]["max_tokens"]["description"]
+
+
+def test_listing_the_tools_loads_none_of_what_does_them() -> None:
+    """A server answers its first request within a second."""
+    code = (
+        "import sys; from webfetch_core import TOOLS, to_anthropic, system_note; "
+        "[to_anthropic(tool) for tool in TOOLS]; "
+        "sys.exit(', '.join(m for m in sys.modules if m.startswith(('webfetch_core.pipeline', "
+        "'webfetch_core.runtime', 'webfetch_core.app'))) or 0)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
 
 
 def test_what_a_client_may_assume_of_each() -> None:
