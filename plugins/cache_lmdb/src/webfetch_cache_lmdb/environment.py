@@ -5,8 +5,10 @@ size cap, and to damage. Get one by :func:`webfetch_cache_lmdb.shared.acquire`.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
+from enum import Enum
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,8 +30,20 @@ T = TypeVar("T")
 
 _LARGEST_STEP = 256 << 20
 _LEAST_HIGH = 128 << 10
+_LOOK_AGAIN = 1_000
 _ROUNDS = 24
+_PAUSE_S = 0.01
+"""Readers of an older state, a compaction that copies among them, keep its pages from being used again: the
+rounds wait about 3 s for them."""
 _FORK_WAIT_S = 5.0
+
+
+class Room(Enum):
+    """What became of the wish for room: there is some, no row may go, or what went is still being read."""
+
+    MADE = "made"
+    NONE = "none"
+    PINNED = "pinned"
 
 
 class Environment:
@@ -45,6 +59,7 @@ class Environment:
         self._layout: Layout | None = None
         self._inode = 0
         self._size = 0
+        self._writes = 0
         self._lost = False
         self._unusable: Any = None
         self.users = 0
@@ -84,14 +99,20 @@ class Environment:
                         done = work(txn, layout)
                     if write:
                         self._note_size()
+                        self._writes += 1
+                        if self._writes % _LOOK_AGAIN == 0:  # the disk may have room again
+                            layout.high = high(self.settings)
                     return done
             except Moved:
                 self._drop(handle)
             except lmdb.MapResizedError:
                 self._resize(handle, 0)
             except (lmdb.MapFullError, Full):
-                if not self._make_room(handle, attempt):
+                room_made = self._make_room(handle, attempt)
+                if room_made is Room.NONE:
                     break
+                if room_made is Room.PINNED:
+                    time.sleep(_PAUSE_S * (1 << min(attempt, 4)))
             except lmdb.ReadersFullError as exc:
                 if handle is None or not handle.reader_check():
                     raise self._error(exc, "close some of the processes that use it") from exc
@@ -107,7 +128,11 @@ class Environment:
                 recovered = True
                 self._recover(handle, str(exc))
             except lmdb.DiskError as exc:
-                if not write or not disk_is_full(self.path, exc) or not self._evict(handle, attempt):
+                if (
+                    not write
+                    or not disk_is_full(self.path, exc)
+                    or self._evict(handle, attempt) is not Room.MADE
+                ):
                     raise
             except lmdb.PanicError:
                 self._drop(handle)  # LMDB wants the environment closed; the file itself is whole
@@ -153,32 +178,28 @@ class Environment:
 
     # ---- size ----
 
-    def _make_room(self, handle: Any, attempt: int) -> bool:
-        """Grow the map where it may grow, else evict; False when neither can be done.
-
-        The next round shows whether it was enough.
-        """
+    def _make_room(self, handle: Any, attempt: int) -> Room:
+        """Grow the map where it may grow, else evict. The next round shows whether it was enough."""
         free = room(self.path)
         most = min(limit(self.settings), free - free // 8)
         with self._gate.shared():
             if handle is None or handle is not self._handle:
-                return True
+                return Room.MADE
             size = handle.info()["map_size"]
         if size >= most:
-            if self._evict(handle, attempt):
-                return True
+            made = self._evict(handle, attempt, by_disk=most < limit(self.settings))
             most = min(size + (1 << 19), self.settings.max_bytes, free)
-        if size >= most:
-            return False
+            if made is not Room.PINNED or size >= most:
+                return made
         self._resize(handle, min(max(size + min(size, _LARGEST_STEP), FIRST_MAP), most))
-        return True
+        return Room.MADE
 
-    def _evict(self, handle: Any, attempt: int) -> bool:
-        """Let rows make room; False when none may, or there is not even room to take them out."""
+    def _evict(self, handle: Any, attempt: int, *, by_disk: bool) -> Room:
+        """Let rows make room; where it is the disk that is small, at once when they come to as much again."""
         with self._gate.shared():
             layout = self._layout
             if handle is None or handle is not self._handle or layout is None:
-                return True
+                return Room.MADE
             handle.reader_check()  # a reader that died keeps its pages from being used again
             most = 32 << min(attempt, 6)
             while most:
@@ -186,16 +207,16 @@ class Environment:
                     with handle.begin(write=True) as txn:
                         self._look_at_file()
                         layout.evict(txn, self.settings.max_bytes // 64, at_most=most)
-                        # So much is too much here, whatever the cap says: the disk is smaller.
-                        layout.high = min(layout.high, max(layout.used(txn), _LEAST_HIGH))
-                    return True
+                        if by_disk:
+                            layout.high = min(layout.high, max(layout.used(txn), _LEAST_HIGH))
+                    return Room.MADE
                 except (lmdb.DiskError, lmdb.MapFullError):
                     most //= 4  # taking a row out takes pages, too, before it gives some back
                 except Full:
-                    return False
+                    return Room.NONE
                 except (lmdb.MapResizedError, Moved):
-                    return True  # the next round sees to it
-        return False
+                    return Room.MADE  # the next round sees to it
+        return Room.PINNED
 
     def _resize(self, handle: Any, size: int) -> None:
         with self._gate.alone():
