@@ -128,11 +128,9 @@ class Environment:
                 recovered = True
                 self._recover(handle, str(exc))
             except lmdb.DiskError as exc:
-                if (
-                    not write
-                    or not disk_is_full(self.path, exc)
-                    or self._evict(handle, attempt) is not Room.MADE
-                ):
+                if not write or not disk_is_full(self.path, exc):
+                    raise
+                if self._evict(handle, attempt, by_disk=True) is not Room.MADE:
                     raise
             except lmdb.PanicError:
                 self._drop(handle)  # LMDB wants the environment closed; the file itself is whole
