@@ -31,7 +31,7 @@ assert not made
 
 def run(tmp_path: Path, code: str, **environ: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", PROGRAM + code],
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", PROGRAM + code],
         capture_output=True,
         text=True,
         cwd=tmp_path,
