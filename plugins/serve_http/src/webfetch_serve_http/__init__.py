@@ -1,0 +1,1 @@
+"""webfetch over HTTP, as a plugin."""

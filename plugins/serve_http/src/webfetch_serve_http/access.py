@@ -1,0 +1,108 @@
+"""Who may ask: the host that a request names, the page that it comes from, and its token. Pure."""
+
+from __future__ import annotations
+
+import binascii
+from base64 import b64decode
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from hmac import compare_digest
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+LOOPBACK_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a server that is bound to ``host`` is reached from this machine alone."""
+    try:
+        return ip_address(host.strip("[]").partition("%")[0]).is_loopback
+    except ValueError:
+        return host.lower().rstrip(".") in LOOPBACK_NAMES
+
+
+def host_allowed(header: str, bound: str, allowed: Iterable[str]) -> bool:
+    """Whether ``Host: header`` is one that this server goes by.
+
+    An address is always right: a page that turns its own name towards this machine (DNS rebinding) has its
+    own name in the header.
+    """
+    name = _name(header)
+    if not name:
+        return False
+    if is_loopback(name) or name == bound.lower().strip("[]"):
+        return True
+    try:
+        ip_address(name)
+        return True
+    except ValueError:
+        pass
+    return any(a == "*" or a.lower().strip("[]").rstrip(".") == name for a in allowed)
+
+
+def origin_allowed(headers: Mapping[str, str], allowed: Iterable[str]) -> bool:
+    """Whether the page behind a request, if there is one, may make it.
+
+    ``Origin`` must be the server's own or an allowed one. A browser leaves it out of a GET, but says with
+    ``Sec-Fetch-Site`` that another site's page is behind it.
+    """
+    origin = headers.get("origin")
+    listed = {a.lower().rstrip("/") for a in allowed}
+    if "*" in listed:
+        return True
+    if origin is not None:
+        return origin.lower() in listed or _same(origin, headers.get("host", ""))
+    site = headers.get("sec-fetch-site", "")
+    return site in ("", "none", "same-origin")
+
+
+def listed_origin(origin: str, allowed: Iterable[str]) -> bool:
+    """Whether pages of ``origin`` may read the answers (CORS)."""
+    listed = {a.lower().rstrip("/") for a in allowed}
+    return "*" in listed or origin.lower() in listed
+
+
+def tokens_of(headers: Mapping[str, str]) -> list[str]:
+    """Every token that a request carries, wherever clients put theirs: ``Authorization: Bearer``, without
+    the word, or as the password of ``Basic`` (which is what browsers ask for), and ``X-API-Key``."""
+    found = []
+    given = headers.get("authorization", "").strip()
+    scheme, _, rest = given.partition(" ")
+    if scheme.lower() == "bearer":
+        found.append(rest.strip())
+    elif scheme.lower() == "basic":
+        with suppress(binascii.Error, ValueError):
+            found.append(b64decode(rest, validate=True).decode("utf-8", "replace").partition(":")[2])
+    elif given:
+        found.append(given)
+    if headers.get("x-api-key"):
+        found.append(headers["x-api-key"].strip())
+    return [token for token in found if token]
+
+
+def matches(given: Iterable[str], token: str) -> bool:
+    """Whether one of ``given`` is ``token``; takes as long whichever character is wrong."""
+    wanted = token.encode("utf-8", "surrogatepass")
+    right = False
+    for one in given:
+        right |= compare_digest(one.encode("utf-8", "surrogatepass"), wanted)
+    return right
+
+
+def _name(header: str) -> str:
+    try:
+        parts = urlsplit(f"//{header}")
+        if parts.path or parts.query or parts.fragment or parts.username is not None:
+            return ""
+        _ = parts.port  # ValueError where it is none
+        return (parts.hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def _same(origin: str, host: str) -> bool:
+    try:
+        parts = urlsplit(origin)
+        return parts.scheme in ("http", "https") and bool(host) and parts.netloc.lower() == host.lower()
+    except ValueError:
+        return False

@@ -1,0 +1,272 @@
+"""The gate before the app: who may ask, how often and how much. What comes through it is a whole request.
+
+The body is read here, up to the cap, so that nothing behind has to mind slow or endless senders; and a
+client that hangs up cancels what is done for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, MutableMapping
+from contextlib import suppress
+from typing import Any
+
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .access import host_allowed, listed_origin, matches, origin_allowed, tokens_of
+from .dialects import PAGE, TAVILY, dialect_of, reply_to
+from .faults import Fault, fault_of
+from .rates import RateLimit, client_of
+from .replies import TextReply
+from .settings import HttpSettings
+
+BODY_S = 10.0
+"""How long a client may take to send its body."""
+
+DISCARD_S, DISCARD_BYTES = 2.0, 8_388_608
+"""How much of a body that is too large is read and thrown away before the answer."""
+
+SECURITY_HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-frame-options", b"DENY"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+)
+
+PageOfFault = Callable[[Fault], Response]
+Log = Callable[[str, BaseException | None], None]
+
+
+class Gate:
+    """ASGI middleware; the outermost layer.
+
+    Args:
+        token: what callers must show; empty lets everybody in, which is for loopback alone.
+        page: writes a fault for somebody who looks at it.
+        log: told of faults that are ours.
+    """
+
+    def __init__(self, app: ASGIApp, settings: HttpSettings, token: str, page: PageOfFault, log: Log) -> None:
+        self._app = app
+        self._settings = settings
+        self._token = token
+        self._page = page
+        self._log = log
+        self._rates = RateLimit(settings.rate_per_minute, settings.burst)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+        headers = _headers(scope)
+        dialect = dialect_of(
+            scope["method"],
+            scope["path"],
+            scope.get("query_string", b"").decode("latin-1"),
+            headers.get("content-type", ""),
+        )
+        scope["state"] = {**scope.get("state", {}), "dialect": dialect}
+        begun: list[bool] = []
+        guarded = _with_headers(send, self._extra(headers), begun)
+        try:
+            if await self._preflight(scope, headers, guarded, receive):
+                return
+            self._check(scope, headers)
+            # Whoever has no token in a header may have it in the body, as old Tavily clients do.
+            shown = not self._token or matches(tokens_of(headers), self._token)
+            if not shown and dialect != TAVILY and not self._open_to_all(scope):
+                raise _unauthorized()
+            body = await self._body(headers, receive)
+            if not shown and not self._open_to_all(scope) and not self._in_body(body):
+                raise _unauthorized()
+            await self._forward(scope, body, receive, guarded)
+        except _HungUp:
+            return
+        except Exception as exc:
+            fault = fault_of(exc)
+            if fault.status == 500:
+                self._log("request.failed", exc)
+            if begun:  # it was answered in part, or the app's own handler has answered
+                return
+            response = self._page(fault) if dialect == PAGE else reply_to(fault, dialect)
+            if fault.status == 401:
+                kind = 'Basic realm="webfetch", charset="UTF-8"' if dialect == PAGE else "Bearer"
+                response.headers["WWW-Authenticate"] = kind
+            if fault.status in (408, 413):
+                response.headers["Connection"] = "close"  # what is left of the body is not read
+            if fault.status == 413:
+                await _discard(receive)
+            await response(scope, receive, guarded)
+
+    # ---- who may ask -----------------------------------------------------------------------------
+
+    def _check(self, scope: Scope, headers: dict[str, str]) -> None:
+        settings = self._settings
+        if not host_allowed(headers.get("host", ""), settings.host, settings.allow_hosts):
+            raise Fault(
+                421,
+                "wrong_host",
+                "this server does not go by the name in the Host header",
+                fix="start it with --allow-host NAME if it should",
+            )
+        first = scope["path"] in ("/", "/healthz") and not scope.get("query_string")
+        if not (first and scope["method"] in ("GET", "HEAD")) and not origin_allowed(
+            headers, settings.allow_origins
+        ):
+            raise Fault(
+                403,
+                "wrong_origin",
+                "pages of other sites may not call this server",
+                fix="start it with --allow-origin ORIGIN if this one should",
+            )
+        if scope["path"] == "/healthz":
+            return
+        client = client_of((scope.get("client") or ("unknown",))[0])
+        wait = self._rates.take(client, asyncio.get_running_loop().time())
+        if wait:
+            raise Fault(429, "rate_limited", "too many requests from this client", retry_after_s=wait)
+
+    @staticmethod
+    def _open_to_all(scope: Scope) -> bool:
+        return bool(scope["path"] == "/healthz")
+
+    def _in_body(self, body: bytes) -> bool:
+        try:
+            given = json.loads(body)
+        except (ValueError, RecursionError):
+            return False
+        key = given.get("api_key") if isinstance(given, dict) else None
+        return isinstance(key, str) and matches([key], self._token)
+
+    async def _preflight(self, scope: Scope, headers: dict[str, str], send: Send, receive: Receive) -> bool:
+        if scope["method"] != "OPTIONS" or "access-control-request-method" not in headers:
+            return False
+        self._check(scope, headers)
+        response = TextReply("", 204)
+        response.headers["Access-Control-Allow-Methods"] = "GET, POST, OPTIONS"
+        response.headers["Access-Control-Allow-Headers"] = (
+            "Authorization, Content-Type, X-API-Key, Mcp-Session-Id, Mcp-Protocol-Version, Last-Event-ID"
+        )
+        response.headers["Access-Control-Max-Age"] = "600"
+        await response(scope, receive, send)
+        return True
+
+    def _extra(self, headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
+        origin = headers.get("origin", "")
+        if not origin or not listed_origin(origin, self._settings.allow_origins):
+            return []
+        return [
+            (b"access-control-allow-origin", origin.encode("latin-1", "replace")),
+            (b"access-control-expose-headers", b"Retry-After, Mcp-Session-Id"),
+            (b"cross-origin-resource-policy", b"cross-origin"),
+            (b"vary", b"Origin"),
+        ]
+
+    # ---- the request as a whole ------------------------------------------------------------------
+
+    async def _body(self, headers: dict[str, str], receive: Receive) -> bytes:
+        most = self._settings.max_body_bytes
+        told = headers.get("content-length", "")
+        if told.isdigit() and int(told) > most:
+            raise _too_large(most)
+        parts: list[bytes] = []
+        size = 0
+        try:
+            async with asyncio.timeout(BODY_S):
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise _HungUp
+                    part = message.get("body", b"")
+                    size += len(part)
+                    if size > most:
+                        raise _too_large(most)
+                    parts.append(part)
+                    if not message.get("more_body"):
+                        return b"".join(parts)
+        except TimeoutError:
+            raise Fault(408, "slow_body", f"the body did not arrive within {BODY_S:.0f} s") from None
+
+    async def _forward(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+        gone: asyncio.Task[Message] = asyncio.ensure_future(_disconnect(receive))
+        sent = False
+
+        async def replay() -> Message:
+            nonlocal sent
+            if not sent:
+                sent = True
+                return {"type": "http.request", "body": body, "more_body": False}
+            return await asyncio.shield(gone)
+
+        work = asyncio.ensure_future(_run(self._app, scope, replay, send))
+        try:
+            await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not work.done():
+                work.cancel()
+                await asyncio.wait({work})
+                raise _HungUp
+            work.result()
+        finally:
+            gone.cancel()
+            if not work.done():
+                work.cancel()
+
+
+class _HungUp(Exception):
+    """The client is gone: there is nobody to answer."""
+
+
+def _unauthorized() -> Fault:
+    return Fault(401, "unauthorized", "a bearer token is needed, and it is missing or wrong")
+
+
+def _too_large(most: int) -> Fault:
+    return Fault(413, "body_too_large", f"the body is larger than {most} bytes")
+
+
+async def _discard(receive: Receive) -> None:
+    """Read on for a little: a client that is cut off while it sends does not see the answer."""
+    size = 0
+    with suppress(TimeoutError):
+        async with asyncio.timeout(DISCARD_S):
+            while size < DISCARD_BYTES:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    return
+                size += len(message.get("body", b""))
+                if not message.get("more_body"):
+                    return
+
+
+async def _run(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    await app(scope, receive, send)
+
+
+async def _disconnect(receive: Receive) -> Message:
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return message
+
+
+def _headers(scope: Scope) -> dict[str, str]:
+    """Header names and values; where one came twice, the last."""
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+
+
+def _with_headers(send: Send, extra: list[tuple[bytes, bytes]], begun: list[bool]) -> Send:
+    async def sending(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            begun.append(True)
+            own = list(message.get("headers", ()))
+            names = {name.lower() for name, _ in own} | {name for name, _ in extra}
+            added = [header for header in SECURITY_HEADERS if header[0] not in names]
+            message = {**message, "headers": [*own, *extra, *added]}
+        await send(message)
+
+    return sending

@@ -1,0 +1,215 @@
+"""``webfetch serve http``: a socket, the app, and an orderly end."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import threading
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve
+
+from webfetch_core.api import ConfigError, ServerContext
+
+from .access import is_loopback
+from .settings import HttpSettings
+
+if TYPE_CHECKING:
+    from webfetch_core import Webfetch
+
+LEAST_TOKEN_CHARS = 16
+KEEP_ALIVE_S = 30
+MAX_HEADER_BYTES = 32_768
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The flags; each wins over the setting of its name."""
+    parser.add_argument("--host", help="address to listen on (127.0.0.1)")
+    parser.add_argument("--port", type=int, help="port to listen on (8080); 0 takes a free one")
+    parser.add_argument(
+        "--token-env", metavar="NAME", help="environment variable that holds the token (WEBFETCH_HTTP_TOKEN)"
+    )
+    parser.add_argument(
+        "--allow-host", action="append", metavar="NAME", help="a name that requests may be addressed to"
+    )
+    parser.add_argument(
+        "--allow-origin", action="append", metavar="ORIGIN", help="an origin whose pages may call"
+    )
+
+
+def settings_of(args: Namespace, settings: HttpSettings) -> HttpSettings:
+    """The settings with the flags laid over them.
+
+    Raises:
+        ConfigError: a flag is out of range.
+    """
+    given = {
+        "host": args.host,
+        "port": args.port,
+        "token_env": args.token_env,
+        "allow_hosts": None if args.allow_host is None else tuple(args.allow_host),
+        "allow_origins": None if args.allow_origin is None else tuple(args.allow_origin),
+    }
+    try:
+        return evolve(settings, **{name: value for name, value in given.items() if value is not None})
+    except ValueError as exc:
+        raise ConfigError(f"serve http: {exc}") from exc
+
+
+def token_of(settings: HttpSettings, environ: Any) -> str:
+    """The token to ask for; none is needed on loopback.
+
+    Raises:
+        ConfigError: there is none off loopback, or it is too short to be one.
+    """
+    token = str(environ.get(settings.token_env, "")).strip() if settings.token_env else ""
+    if token and len(token) < LEAST_TOKEN_CHARS:
+        raise ConfigError(
+            f"the token in {settings.token_env} has fewer than {LEAST_TOKEN_CHARS} characters",
+            fix='make one: python -c "import secrets; print(secrets.token_urlsafe(32))"',
+        )
+    if not token and not is_loopback(settings.host):
+        raise ConfigError(
+            f"{settings.host} can be reached from other machines, and there is no token",
+            fix=f"set {settings.token_env or 'token_env'} to a long random text, or listen on 127.0.0.1",
+        )
+    return token
+
+
+def run(args: Namespace, context: ServerContext) -> int:
+    """Serve until SIGTERM or SIGINT; then answer what is being asked, close, and return 0.
+
+    Raises:
+        ConfigError: a setting is wrong, or the address is taken.
+    """
+    settings = settings_of(args, context.settings or HttpSettings())
+    token = token_of(settings, context.environ)
+    listening = listen(settings)
+    try:
+        with context.open() as wf:
+            # Models load behind: the first search is answered without them if it comes too early.
+            threading.Thread(target=_warm, args=(wf,), name="serve-http-warm-up", daemon=True).start()
+            url = url_of(settings, listening.getsockname()[1])
+            context.stdout.write(url.encode() + b"\n")
+            context.stdout.flush()
+            context.note(f"webfetch serves HTTP at {url}" + (", with a token" if token else ""))
+            serve(wf, settings, token, listening, _mounts(context))
+            context.note("webfetch has stopped serving")
+    finally:
+        listening.close()
+    return 0
+
+
+def listen(settings: HttpSettings) -> socket.socket:
+    """A bound socket.
+
+    Raises:
+        ConfigError: the address cannot be had.
+    """
+    try:
+        infos = socket.getaddrinfo(
+            settings.host.strip("[]"), settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        family, kind, protocol, _, address = infos[0]
+        made = socket.socket(family, kind, protocol)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(address)
+        return made
+    except OSError as exc:
+        raise ConfigError(
+            f"cannot listen on {settings.host} port {settings.port}: {exc.strerror or exc}",
+            fix="choose another one with --port",
+        ) from exc
+
+
+def url_of(settings: HttpSettings, port: int) -> str:
+    """Where the server is found."""
+    host = settings.host.strip("[]")
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+Mount = Callable[["Webfetch"], AbstractAsyncContextManager[Any]]
+"""Makes an ASGI app that lives as long as the server does."""
+
+
+def _mounts(context: ServerContext) -> dict[str, Mount]:
+    """``/mcp``, where the server of that name is installed."""
+    found = context.server("mcp")
+    if found is None or found[0].mount is None:
+        return {}
+    make, own = found[0].mount, found[1]
+    return {"/mcp": lambda wf: make(wf, own)}
+
+
+def serve(
+    wf: Webfetch,
+    settings: HttpSettings,
+    token: str,
+    listening: socket.socket,
+    mounts: Mapping[str, Mount] | None = None,
+) -> None:
+    """Serve on ``listening`` until a signal says to stop."""
+    import uvicorn
+
+    from .app import make_app
+
+    class Server(uvicorn.Server):
+        @contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            # uvicorn's own raises the signal again once it has stopped, which ends the process before
+            # the library is closed.
+            if threading.current_thread() is not threading.main_thread():
+                yield
+                return
+            before = {number: signal.signal(number, self.handle_exit) for number in _SIGNALS}
+            try:
+                yield
+            finally:
+                for number, handler in before.items():
+                    signal.signal(number, handler)
+
+    async def main() -> None:
+        async with AsyncExitStack() as stack:
+            apps = {
+                path: await stack.enter_async_context(mount(wf)) for path, mount in (mounts or {}).items()
+            }
+            config = config_of(make_app(wf, settings, token=token, mounts=apps), settings)
+            await Server(config).serve(sockets=[listening])
+
+    asyncio.run(main())
+
+
+def config_of(app: Any, settings: HttpSettings) -> Any:
+    """uvicorn's configuration for ``app``."""
+    import uvicorn
+
+    return uvicorn.Config(
+        app,
+        loop="asyncio",
+        http="h11",
+        ws="none",
+        interface="asgi3",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(settings.trust_forwarded),
+        forwarded_allow_ips=list(settings.trust_forwarded),
+        timeout_keep_alive=KEEP_ALIVE_S,
+        timeout_graceful_shutdown=max(1, round(settings.drain_s)),
+        h11_max_incomplete_event_size=MAX_HEADER_BYTES,
+    )
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def _warm(wf: Webfetch) -> None:
+    try:
+        wf.warm_up()
+    except Exception:  # closed meanwhile, or a provider failed: status tells of it
+        return
