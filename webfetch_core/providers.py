@@ -80,7 +80,10 @@ class ExtractTraits(Traits):
 
 @frozen(kw_only=True)
 class RankTraits(Traits):
-    """``kind`` is ``lexical``, ``biencoder`` or ``crossencoder``.
+    """``kind`` is ``lexical``, ``biencoder`` or ``crossencoder``, which is its place in the cascade; or one
+    of two kinds that rank nothing and are asked by ``context.score_pairs``: ``paraphrase`` scores by the
+    probability that two queries ask the same, ``entailment`` by the smaller of the probabilities that one
+    follows from the other.
 
     A passage that scores no more than ``unrelated`` has nothing to do with the query, as far as this ranker
     can tell; None: its scores do not say. A lexical ranker's 0 always means that.
@@ -360,7 +363,8 @@ class PluginContext(Protocol):
         """Scores from the best pairwise ranker in use (cross-encoder, else lexical).
 
         Args:
-            kind: ask a ranker of this kind only, ``crossencoder`` or ``lexical``.
+            kind: ask a ranker of this kind only: ``crossencoder``, ``lexical``, ``paraphrase`` or
+                ``entailment``.
         """
         ...
 

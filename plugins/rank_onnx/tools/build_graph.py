@@ -6,6 +6,7 @@ hundred will do): how large activations become on them decides how the projectio
 
 - ``minilm_int8.onnx``: projections in int8, activations quantised as they come (onnxruntime);
 - ``minilm_fp32.onnx``: the same in float32 (onnxruntime);
+- ``paraphrase_int8.onnx``, ``paraphrase_fp32.onnx``: the same for two texts, with a head that gives a logit;
 - ``minilm_plain.onnx``: float32 with operators of the ONNX standard alone, its tensors as inputs (OpenVINO);
 - ``weights.json``: at which byte of MODEL.onnx each tensor lies. No graph holds any: the plugin makes them;
 - ``minilm.npz``: the factors of the activations, and what fp32 makes of two texts, for a check at start.
@@ -28,7 +29,7 @@ from webfetch_rank_onnx import weights
 from webfetch_rank_onnx.streams import session
 from webfetch_rank_onnx.tokens import wordpiece
 
-WIDTH, HEADS, INNER = 384, 12, 1536
+WIDTH, HEADS, INNER, HIDDEN = 384, 12, 1536, 32
 LAYERS = weights.LAYERS
 EPSILON = 1e-12
 FUSED = "com.microsoft"
@@ -42,10 +43,12 @@ CHECKED = ("The lighthouse of Tarn is 41 metres high.", "what does a day ticket 
 
 
 class Graph:
-    """Nodes and tensors under construction. ``form`` is int8, fp32 or plain."""
+    """Nodes and tensors under construction. ``form`` is int8, fp32 or plain; one of ``pairs`` reads two
+    texts and gives a logit."""
 
-    def __init__(self, form: str) -> None:
+    def __init__(self, form: str, *, pairs: bool = False) -> None:
         self.form = form
+        self.pairs = pairs
         self.nodes: list[onnx.NodeProto] = []
         self.tensors: dict[str, onnx.TensorProto] = {}
         self.given: list[onnx.ValueInfoProto] = []
@@ -111,7 +114,7 @@ class Graph:
         self.outside("words.scale", 30_522, 1)
         self.outside("positions.q", 512, WIDTH, kind=TensorProto.INT8)
         self.outside("positions.scale", 512, 1)
-        self.outside("segment", WIDTH)
+        segment = self.segments() if self.pairs else self.outside("segment", WIDTH)
         self.add("Shape", ["input_ids"], "length", start=1, end=2)
         for table in ("words", "positions"):
             for part in ("q", "scale"):
@@ -123,8 +126,43 @@ class Graph:
                     )
             self.add("Cast", [f"{table}.rows.q"], f"{table}.rows.wide", to=TensorProto.FLOAT)
             self.add("Mul", [f"{table}.rows.wide", f"{table}.rows.scale"], f"{table}.rows")
-        self.add("Add", ["positions.rows", "segment"], "positions.all")
+        self.add("Add", ["positions.rows", segment], "positions.all")
         return self.norm(self.add("Add", ["words.rows", "positions.all"], "sum"), "first")
+
+    def inputs(self) -> tuple[str, ...]:
+        return (*weights.INPUTS, "token_type_ids") if self.pairs else weights.INPUTS
+
+    def segments(self) -> str:
+        return self.add("Gather", [self.outside("segments", 2, WIDTH), "token_type_ids"], "segment.rows")
+
+    def vector(self, x: str) -> tuple[str, list[object]]:
+        """The mean of a text's states, of length 1."""
+        self.add("Unsqueeze", ["mask.float", "last"], "mask.column")
+        self.add("Mul", [x, "mask.column"], "kept")
+        self.add("ReduceSum", ["kept", "tokens"], "pooled", keepdims=0)
+        return self.add("LpNormalization", ["pooled"], "embedding", axis=-1, p=2), ["batch", WIDTH]
+
+    def logit(self, x: str) -> tuple[str, list[object]]:
+        """From the first state, and the difference and the product of the means of both texts."""
+        self.add("Cast", ["token_type_ids"], "side", to=TensorProto.FLOAT)
+        self.add("Mul", ["mask.float", "side"], "mask.second")
+        self.add("Sub", ["mask.float", "mask.second"], "mask.first")
+        for side in ("first", "second"):
+            self.add("Unsqueeze", [f"mask.{side}", "last"], f"{side}.column")
+            self.add("Mul", [x, f"{side}.column"], f"{side}.kept")
+            self.add("ReduceSum", [f"{side}.kept", "tokens"], f"{side}.sum", keepdims=0)
+            self.add("ReduceSum", [f"mask.{side}", "tokens"], f"{side}.count", keepdims=1)
+            self.add("Div", [f"{side}.sum", f"{side}.count"], f"{side}.mean")
+        self.add("Gather", [x, self.small("start", 0)], "start.state", axis=1)
+        self.add("Sub", ["first.mean", "second.mean"], "difference")
+        self.add("Abs", ["difference"], "apart")
+        self.add("Mul", ["first.mean", "second.mean"], "product")
+        self.add("Concat", ["start.state", "apart", "product"], "seen", axis=-1)
+        inner = [self.outside("inner.weight", 3 * WIDTH, HIDDEN), self.outside("inner.bias", HIDDEN)]
+        self.add("Gemm", ["seen", *inner], "inner")
+        self.add("Gelu", ["inner"], "inner.active", domain=FUSED)
+        outer = [self.outside("outer.weight", HIDDEN, 1), self.outside("outer.bias", 1)]
+        return self.add("Gemm", ["inner.active", *outer], "logit"), ["batch", 1]
 
     def model(self) -> onnx.ModelProto:
         self.small("zero", [0])
@@ -153,19 +191,16 @@ class Graph:
             domain = "" if self.form == "plain" else FUSED
             down = self.project(self.add("Gelu", [up], f"{layer}.gelu", domain=domain), f"{layer}.down")
             x = self.norm(self.add("Add", [down, x], f"{layer}.sum2"), f"{layer}.norm2")
-        self.add("Unsqueeze", ["mask.float", "last"], "mask.column")
-        self.add("Mul", [x, "mask.column"], "kept")
-        self.add("ReduceSum", ["kept", "tokens"], "pooled", keepdims=0)
-        self.add("LpNormalization", ["pooled"], "embedding", axis=-1, p=2)
+        name, shape = self.logit(x) if self.pairs else self.vector(x)
         axes = ["batch", "tokens"]
         made = helper.make_graph(
             self.nodes,
             "all-MiniLM-L6-v2",
             [
-                *(helper.make_tensor_value_info(n, TensorProto.INT64, axes) for n in weights.INPUTS),
+                *(helper.make_tensor_value_info(n, TensorProto.INT64, axes) for n in self.inputs()),
                 *self.given,
             ],
-            [helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["batch", WIDTH])],
+            [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)],
             list(self.tensors.values()),
         )
         opsets = [helper.make_opsetid("", 20), helper.make_opsetid(FUSED, 1)]
@@ -208,6 +243,9 @@ def main(source: Path, texts: Path, folder: Path) -> None:
     (folder / "weights.json").write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
     for form in ("int8", "fp32", "plain"):
         (folder / f"minilm_{form}.onnx").write_bytes(Graph(form).model().SerializeToString())
+        if form != "plain":
+            graph = Graph(form, pairs=True).model()
+            (folder / f"paraphrase_{form}.onnx").write_bytes(graph.SerializeToString())
     pinned = weights.Pinned(source, table["tensors"])
     tokenizer = wordpiece(folder / "vocab.txt", 256)
     graph = Graph("fp32").model()

@@ -1,4 +1,4 @@
-"""Write the toy cross-encoders of the tests: ``python tools/build_toy.py tests/data``.
+"""Write the toy models of the tests: ``python tools/build_toy.py tests/data``.
 
 The logit of ``toy_crossencoder`` is the number of (query token, passage token) pairs that are equal, less 3,
 special tokens aside.
@@ -94,8 +94,47 @@ def three(output: Path) -> None:
     save(output, nodes, ("input_ids", "attention_mask"), ["batch", 3], constants)
 
 
+def entailment(output: Path) -> None:
+    """A toy of entailment: 3 less 2 for each word of the second text that the first has not; 0 for the other
+    two labels, of which one comes before."""
+    names = ("input_ids", "attention_mask", "token_type_ids")
+    constants = {
+        "last": np.array([2], np.int64),
+        "middle": np.array([1], np.int64),
+        "one": np.array(1, np.int64),
+        "two": np.array(2.0, np.float32),
+        "special": np.array(999, np.int64),
+        "bias": np.array(3.0, np.float32),
+        "before": np.array([[0, 1, 0]], np.float32),
+    }
+    nodes = [
+        helper.make_node("Greater", ["input_ids", "special"], ["word"]),
+        helper.make_node("Cast", ["word"], ["word.int"], to=TensorProto.INT64),
+        helper.make_node("Mul", ["word.int", "attention_mask"], ["counts"]),
+        helper.make_node("Sub", ["one", "token_type_ids"], ["is.first"]),
+        helper.make_node("Mul", ["counts", "is.first"], ["first"]),
+        helper.make_node("Mul", ["counts", "token_type_ids"], ["second"]),
+        helper.make_node("Unsqueeze", ["input_ids", "last"], ["ids.rows"]),
+        helper.make_node("Unsqueeze", ["input_ids", "middle"], ["ids.columns"]),
+        helper.make_node("Equal", ["ids.rows", "ids.columns"], ["same"]),
+        helper.make_node("Cast", ["same"], ["same.int"], to=TensorProto.INT64),
+        helper.make_node("Unsqueeze", ["first", "last"], ["first.rows"]),
+        helper.make_node("Mul", ["first.rows", "same.int"], ["met"]),
+        helper.make_node("ReduceMax", ["met"], ["found"], axes=[1], keepdims=0),
+        helper.make_node("Sub", ["one", "found"], ["lost"]),
+        helper.make_node("Mul", ["lost", "second"], ["lost.second"]),
+        helper.make_node("ReduceSum", ["lost.second", "middle"], ["number"], keepdims=1),
+        helper.make_node("Cast", ["number"], ["number.float"], to=TensorProto.FLOAT),
+        helper.make_node("Mul", ["number.float", "two"], ["price"]),
+        helper.make_node("Sub", ["bias", "price"], ["logit"]),
+        helper.make_node("Mul", ["logit", "before"], ["logits"]),
+    ]
+    save(output, nodes, names, ["batch", 3], constants)
+
+
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
     main(folder / "toy_crossencoder.onnx")
     plain(folder / "toy_plain.onnx")
     three(folder / "toy_three.onnx")
+    entailment(folder / "toy_entailment.onnx")

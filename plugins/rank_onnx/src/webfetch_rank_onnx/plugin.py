@@ -1,4 +1,5 @@
-"""Entry point: declares the rankers ``onnx`` (bi-encoder) and ``onnx_crossencoder``."""
+"""Entry point: declares the rankers ``onnx`` (bi-encoder) and ``onnx_crossencoder``, and two that rank no
+search: ``onnx_paraphrase`` and ``onnx_entailment`` judge whether two queries ask the same."""
 
 from __future__ import annotations
 
@@ -55,6 +56,20 @@ def build_crossencoder(settings: RankOnnxSettings | None, context: PluginContext
     return load(context.models.files(CROSSENCODER.spec(settings)), settings or RankOnnxSettings())
 
 
+def build_paraphrase(settings: RankOnnxSettings | None, context: PluginContext) -> Ranker:
+    """Make the judge of paraphrases, on the weights of the bi-encoder."""
+    from .paraphrase import load
+
+    return load(context.models.files(MINILM), settings or RankOnnxSettings())
+
+
+def build_entailment(settings: RankOnnxSettings | None, context: PluginContext) -> Ranker:
+    """Make the judge of entailment."""
+    from .entailment import load
+
+    return load(context.models.files(NLI), settings or RankOnnxSettings())
+
+
 def export_model(asked: ExportRequest) -> ExportReport:
     """Turn a model as it was trained into one that runs here, and measure it."""
     from .export import export
@@ -80,10 +95,29 @@ def webfetch_rankers() -> list[Provider[Ranker]]:
             build=build_crossencoder,
             summary="ms-marco-MiniLM-L6-v2, or another: query and passage read together, on onnxruntime",
             settings=RankOnnxSettings,
-            # The second one is nobody's yet: it is named so that it can be pulled.
-            requires=(CROSSENCODER, Model(NLI, optional=True)),
+            requires=(CROSSENCODER,),
             traits=RankTraits(kind="crossencoder"),
             timeout_s=30.0,
+            max_concurrency=8,
+        ),
+        Provider(
+            name="onnx_paraphrase",
+            build=build_paraphrase,
+            summary="how likely two queries ask the same, by an adapter on all-MiniLM-L6-v2; ranks no search",
+            settings=RankOnnxSettings,
+            requires=(Model(MINILM),),
+            traits=RankTraits(kind="paraphrase"),
+            timeout_s=10.0,
+            max_concurrency=8,
+        ),
+        Provider(
+            name="onnx_entailment",
+            build=build_entailment,
+            summary="how likely two queries follow from each other, by nli-MiniLM2-L6-H768; ranks no search",
+            settings=RankOnnxSettings,
+            requires=(Model(NLI),),
+            traits=RankTraits(kind="entailment"),
+            timeout_s=10.0,
             max_concurrency=8,
         ),
     ]

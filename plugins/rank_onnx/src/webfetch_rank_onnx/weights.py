@@ -51,11 +51,11 @@ class Pinned:
 
     def matrix(self, projection: str) -> Array:
         """A projection (``layer0.qkv``) multiplied out: (inputs, outputs), float32."""
-        parts = [self[f"{p}.q"] * self[f"{p}.scale"].reshape(1, -1) for p in _originals(projection)]
+        parts = [self[f"{p}.q"] * self[f"{p}.scale"].reshape(1, -1) for p in originals(projection)]
         return np.ascontiguousarray(np.concatenate(parts, axis=1), np.float32)
 
     def bias(self, projection: str) -> Array:
-        return np.concatenate([self[f"{part}.bias"] for part in _originals(projection)])
+        return np.concatenate([self[f"{part}.bias"] for part in originals(projection)])
 
     def rest(self) -> dict[str, Array]:
         """What every graph takes as it is: embedding tables and layer norms."""
@@ -66,7 +66,8 @@ class Pinned:
         return {name: self[name] for name in names} | first_segment
 
 
-def _originals(projection: str) -> list[str]:
+def originals(projection: str) -> list[str]:
+    """The model's own projections that one of the graph is made of."""
     layer, _, name = projection.partition(".")
     return [f"{layer}.{part}" for part in _PARTS[name]]
 
