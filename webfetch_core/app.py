@@ -254,7 +254,7 @@ class Webfetch:
         """
         text = handout.written(self._host, result, budget_tokens, full_results)
         if self._parts is not None:  # without a search or a page of ours there is nothing to reckon with
-            self._parts.counters.bump_many(tally_text(text))
+            self._parts.counters.bump_many(tally_text(result, text))
         return text
 
     def excerpts(

@@ -36,9 +36,9 @@ def tally_page(outcome: str, document: Document | None = None) -> dict[str, int]
     return {f"pages_{outcome}": 1, "chars_read": len(document.text) if document is not None else 0}
 
 
-def tally_text(text: str) -> dict[str, int]:
-    """What one result that was written for a model adds."""
-    return {"results_handed_out": 1, "chars_handed_out": len(text)}
+def tally_text(result: SearchResult, text: str) -> dict[str, int]:
+    """What one result that was written for a model adds; one without an answer costs its characters."""
+    return {"results_handed_out": int(bool(result.chunks)), "chars_handed_out": len(text)}
 
 
 def tally_fee(cost_usd: float) -> dict[str, int]:

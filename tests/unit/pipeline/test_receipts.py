@@ -81,8 +81,9 @@ def test_texts_count_by_their_length(world: Any) -> None:
     one = world(pages=PAGES, limit=3)
     result = one.search()
     texts = [one.wf.render(result), one.wf.render(result, full_results=True)]
+    texts.append(one.wf.render(one.search("unknown thing", cache_only=True)))
     counts = session(one)
-    assert counts["results_handed_out"] == 2
+    assert counts["results_handed_out"] == 2  # the third has no answer in it
     assert counts["chars_handed_out"] == sum(map(len, texts))
 
 
