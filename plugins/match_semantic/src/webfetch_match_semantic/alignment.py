@@ -107,7 +107,7 @@ def _typo(a: Item, b: Item, lex: Lexicon) -> bool:
         or lex.common(wrong.key)
     ):
         return False
-    return one_stroke(wrong.word, right.word)
+    return one_stroke(wrong.word, right.word) or one_stroke(wrong.word, right.key)
 
 
 def one_stroke(a: str, b: str) -> bool:

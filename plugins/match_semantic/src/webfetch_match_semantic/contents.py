@@ -51,9 +51,12 @@ class Contents:
             if at in self._wanted.said:
                 continue
             if piece.kind in _AMOUNTS:
+                marker = "" if named else marker
                 found.append(Item(word, piece.form.lower(), at, piece.kind, False, marker))
                 continue
-            if word in MARKERS and word != "versus" and not (word == "to" and self._infinitive(at)):
+            shouted = len(word) > 1 and piece.form.isupper() and self._cased  # AS Roma
+            tells_role = word in MARKERS and word != "versus" and not shouted
+            if tells_role and not (word == "to" and self._infinitive(at)):
                 marker, named = word, False
                 continue
             if word in _NEUTRAL or word in AUX or word in ("to", "versus"):
@@ -61,7 +64,7 @@ class Contents:
             if piece.kind == "symbol":
                 if word in _SIGNS:
                     found.append(Item(word, word, at, "word", True, marker))
-            elif not self._skipped(at, word):
+            elif shouted or not self._skipped(at, word):
                 key = self._key(word)
                 name = self._name(at, piece, key)
                 # A name is what it is: Aliens are not Alien.

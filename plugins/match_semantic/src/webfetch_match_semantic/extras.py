@@ -8,11 +8,11 @@ from .alignment import Alignment
 from .items import Item
 from .lexicon import lexicon
 from .reading import Question
+from .roles import ATTRIBUTES, unsure_roles
 from .tables import words
 from .vocabulary import FILLERS, IMPLIED, KINDS, SCOPE
 
 _NARROWING = words("narrowing")
-_ATTRIBUTES = words("attributes")
 _SCOPING = frozenset(("for", "with", "without", "per", "during", "among", "in", "at", "on"))
 _PLACING = frozenset(("in", "for", "at", "on", "of", "about", "near", "within", "among", "between"))
 _ARTICLES = frozenset(("the", "a", "an", "my", "your", "their", "his", "her"))
@@ -133,13 +133,25 @@ def person(a: Question, b: Question, both: Alignment) -> str:
     return "/".join(map(str, sorted(a.persons ^ b.persons)))
 
 
+def role(a: Question, b: Question, both: Alignment) -> str:
+    return unsure_roles(a, b, both)
+
+
+def how(a: Question, b: Question, both: Alignment) -> str:
+    """What something is, and how something is done with it."""
+    if {a.kind, b.kind} != {"what", "howto"}:
+        return ""
+    what = a if a.kind == "what" else b
+    return "" if what.keys & IMPLIED["howto"] else "what/howto"
+
+
 def subject(a: Question, b: Question, both: Alignment) -> str:
     """Two things of which the same is asked: no name, and no noun but what is asked of it, is on both."""
     if not both.left[0] or not both.left[1]:
         return ""
     lex = lexicon()
     for x, _ in (*both.same, *both.near):
-        if x.name or x.kind != "word" or (lex.mostly_noun(x.key) and x.key not in _ATTRIBUTES):
+        if x.name or x.kind != "word" or (lex.mostly_noun(x.key) and x.key not in ATTRIBUTES):
             return ""
     return "/".join(side[0].word for side in both.left)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from .alignment import Alignment
 from .amounts import RIVALS
 from .attributes import ASKS_WHEN
-from .extras import Guard, able, light, more, person, place, scope, subject, swap
+from .extras import Guard, able, how, light, more, person, place, role, scope, subject, swap
 from .lexicon import lexicon
 from .phrases import EVENTS
 from .reading import Question
@@ -151,7 +151,9 @@ def modal(a: Question, b: Question, both: Alignment) -> str:
 
 def tense(a: Question, b: Question, both: Alignment) -> str:
     """Who is, and who was."""
-    if a.kind == b.kind and {a.tense, b.tense} == {"past", "present"} and not (a.passive or b.passive):
+    if a.kind != b.kind or a.numbers or a.passive or b.passive:
+        return ""
+    if {a.tense, b.tense} == {"past", "present"}:
         return f"{a.tense}/{b.tense}"
     return ""
 
@@ -191,7 +193,7 @@ GUARDS: tuple[Guard, ...] = (
     modal, tense, kind, scope,
 )  # fmt: skip
 """What they object to is never the same question."""
-DOUBTS: tuple[Guard, ...] = (subject, swap, place, more, able, person)
+DOUBTS: tuple[Guard, ...] = (subject, swap, place, more, able, person, role, how)
 """What they object to seldom is: a verifier must be surer than usual."""
 
 

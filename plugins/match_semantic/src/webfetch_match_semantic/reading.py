@@ -29,7 +29,7 @@ _RELATIVE = words("relative times")
 _SMALL = words("small words")
 _PAST = frozenset(("was", "were", "did", "had"))
 _PRESENT = frozenset(("is", "are", "am", "do", "does", "has", "have"))
-_BE = frozenset(("is", "are", "was", "were", "be", "been", "being"))
+BE = frozenset(("is", "are", "was", "were", "be", "been", "being"))
 _GENDERS = {
     "he": "m", "him": "m", "his": "m", "himself": "m", "she": "f", "her": "f", "hers": "f", "herself": "f",
 }  # fmt: skip
@@ -183,5 +183,5 @@ def _passive(every: Sequence[str]) -> bool:
         done = word.endswith("ed") or word in _PARTICIPLES
         if (seen and done and word not in AUX) or (done and every[at + 1 : at + 2] == ("by",)):
             return True
-        seen = seen or word in _BE
+        seen = seen or word in BE
     return False

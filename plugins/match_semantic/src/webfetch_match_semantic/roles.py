@@ -8,13 +8,16 @@ from itertools import pairwise
 from .alignment import Alignment
 from .items import Item
 from .lexicon import Lexicon, lexicon
-from .reading import Question
+from .reading import BE, Question
 from .tables import words
 
 PARTICIPLES = words("participles")
+_BOTH_WAYS = frozenset(("distance", "versus"))
+"""Words that say so for both questions."""
 _ASKED_FOR = frozenset(("who", "whom", "which", "what"))
 _DO = frozenset(("do", "does", "did"))
 SYMMETRIC = words("symmetric")
+ATTRIBUTES = words("attributes")
 """Words of relations that hold both ways."""
 _ALIKE = (
     frozenset(("to", "into", "onto", "toward", "towards", "as")),
@@ -27,7 +30,8 @@ _ALIKE = (
 def reversed_roles(a: Question, b: Question, pairs: Alignment) -> str:
     """Say which words changed roles between two questions; "" where none did."""
     matched = [*pairs.same, *pairs.near]
-    symmetric = bool(SYMMETRIC & a.keys & b.keys) or "between" in a.words or "between" in b.words
+    both_ways = SYMMETRIC & a.keys & b.keys or _BOTH_WAYS & (a.keys | b.keys)
+    symmetric = bool(both_ways) or "between" in a.words or "between" in b.words
     if not symmetric and (found := _markers(matched, a, b)):
         return found
     if found := _pivot(a, b, pairs, symmetric):
@@ -76,17 +80,20 @@ def _pivot(a: Question, b: Question, pairs: Alignment, symmetric: bool) -> str:
     verbs = [
         (x, y)
         for x, y in (*pairs.same, *pairs.near)
-        if x.kind == "word" and _deed(x, lex) and _deed(y, lex) and not (x.name and y.name)
+        if x.kind == "word" and _deed(x, a, lex) and _deed(y, b, lex) and not (x.name and y.name)
     ]
     # A verb that each has its own of may be the same deed in other words.
-    own = [[i for i in side if i.kind == "word" and _deed(i, lex) and not i.name] for side in pairs.left]
+    own = [
+        [i for i in side if i.kind == "word" and _deed(i, question, lex) and not i.name]
+        for side, question in zip(pairs.left, (a, b), strict=True)
+    ]
     if len(own[0]) == 1 and len(own[1]) == 1:
         verbs.append((own[0][0], own[1][0]))
     for v, w in verbs:
         others = [
             (x, y)
             for x, y in (*pairs.same, *pairs.near)
-            if x is not v and y is not w and x.kind == "word" and x.key != v.key
+            if x is not v and y is not w and x.kind == "word" and x.key != v.key and x.key not in ATTRIBUTES
         ]
         left = [*_sides(a, v, [x for x, _ in others]), _asker(a, v)]
         right = [*_sides(b, w, [y for _, y in others]), _asker(b, w)]
@@ -104,8 +111,10 @@ def _pivot(a: Question, b: Question, pairs: Alignment, symmetric: bool) -> str:
     return ""
 
 
-def _deed(item: Item, lex: Lexicon) -> bool:
+def _deed(item: Item, question: Question, lex: Lexicon) -> bool:
     """Whether a word is a verb here, as far as can be told."""
+    if item.word.endswith("ing") and BE.isdisjoint(question.words):
+        return False  # a noun, as in "driving time"
     return lex.mostly_verb(item.key) or (
         lex.verb(item.key) and (item.word in PARTICIPLES or item.word.endswith("ed"))
     )
@@ -166,3 +175,17 @@ def _owners(question: Question) -> set[tuple[str, str]]:
         for n, item in enumerate(items)
         if item.kind == "number"
     }
+
+
+def unsure_roles(a: Question, b: Question, pairs: Alignment) -> str:
+    """A preposition of role before a name on one side, where there are two names or more."""
+    named = [(x, y) for x, y in pairs.same if x.name]
+    if len(named) < 2:
+        return ""
+    for x, y in named:
+        if x.marker != y.marker and {x.marker, y.marker} & _TO and a.passive == b.passive:
+            return f"{x.word}: {x.marker or 'none'}/{y.marker or 'none'}"
+    return ""
+
+
+_TO = frozenset(("to", "into", "by"))

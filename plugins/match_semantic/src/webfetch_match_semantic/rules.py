@@ -8,11 +8,13 @@ from .alignment import Alignment, align
 from .guards import doubt, objection
 from .reading import Question, read
 from .roles import SYMMETRIC
+from .tables import words
 
 EQUAL, SAME_WORDS, OTHER_ORDER = 1.0, 0.99, 0.97
 """How sure equal texts are, equal words in one order, and equal words in another."""
 
 
+_PERSONS = words("persons")
 _PLAIN = frozenset(("in", "on"))
 _NOT_BARE = frozenset(("yesno", "degree", "amount", "why", "when", "where", "count", "manner"))
 """Kinds of answers that keywords do not ask for by themselves."""
@@ -81,6 +83,8 @@ def _one_kind(a: Question, b: Question) -> bool:
     if a.kind == b.kind:
         return True
     kinds = {a.kind, b.kind}
+    if "who" in kinds and "" in kinds:
+        return bool(_PERSONS & a.keys)
     named = {"when": ("date",), "where": ("location", "birthplace"), "count": ("population",)}
     for kind, endings in named.items():
         if kind in kinds and any(key.endswith(endings) for key in a.keys):

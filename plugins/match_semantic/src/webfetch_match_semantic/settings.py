@@ -28,5 +28,5 @@ class MatchSemanticSettings:
     shortlist_cosine: float = field(default=0.6, validator=_SHARE)
     verify_most: int = field(default=3, validator=[ge(1), le(50)])
     entailment_threshold: float = field(default=0.9, validator=_SHARE)
-    paraphrase_threshold: float = field(default=0.9, validator=_SHARE)
+    paraphrase_threshold: float = field(default=0.7, validator=_SHARE)
     features_threshold: float = field(default=0.97, validator=_SHARE)

@@ -77,7 +77,7 @@ def _full(word: str) -> tuple[str, ...]:
     if word in CONTRACTED:
         return CONTRACTED[word]
     if word.endswith("n't"):
-        return word[:-3], "not"
+        return (word[:-3], "not") if len(word) > 3 else ("not",)
     stem, _, end = word.partition("'")
     if end in _ENDINGS:
         return stem, _ENDINGS[end]
