@@ -9,6 +9,7 @@ import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -202,10 +203,15 @@ def _batches(rows: Sequence[tuple[bytes, bytes]], most: int) -> Iterator[list[tu
         yield some
 
 
-def _full(space: str, key: bytes) -> bytes:
+@lru_cache(maxsize=256)
+def _checked(space: str) -> str:
     if not _SPACE.match(space):
         raise CacheError(
             f"{space!r} is no name of a cache space",
             fix="use up to 64 lower case letters, digits and _ . -, starting with a letter",
         )
-    return row_key(space, hashlib.sha256(key).digest() if len(key) > _LONGEST_KEY else bytes(key))
+    return space
+
+
+def _full(space: str, key: bytes) -> bytes:
+    return row_key(_checked(space), hashlib.sha256(key).digest() if len(key) > _LONGEST_KEY else bytes(key))
