@@ -25,6 +25,9 @@ _SEARCHED = 5
 _MARKER_CHARS = 120
 """Room that is kept for the line which tells how to go on."""
 _MAX_REPEATED = 600
+_LOOKED_BACK = 200_000
+"""How far above a part the block of code is looked for that it begins in, in characters: longer ones are
+no code that anybody reads, and two million characters take a second."""
 
 
 @frozen(kw_only=True)
@@ -166,9 +169,8 @@ def _stop(text: str, start: int, room: int) -> int:
 def _with_what_follows(text: str, earliest: int, stop: int) -> int:
     """``stop``, or where the heading, the head of a table or the opening fence begins that would come last:
     it belongs to what comes after it. ``stop`` also where that would be before ``earliest``."""
-    lines = lines_of(text[: _end_after(text, stop)])
     last = stop
-    for line in reversed(lines):
+    for line in reversed(_lines_about(text, stop)):
         if line.start >= stop or not text[line.start : line.end].strip():
             continue
         if line.border != HEADING_END:
@@ -186,14 +188,19 @@ def _repeated(text: str, start: int) -> str:
 
 
 def _line_at(text: str, position: int) -> Line:
-    """The line that ``position`` is in. Everything before it is read: a fence far above may be open."""
-    lines = lines_of(text[: _end_after(text, position)])
+    """The line that ``position`` is in."""
+    lines = _lines_about(text, position)
     return next((line for line in reversed(lines) if line.start <= position), lines[-1])
 
 
-def _end_after(text: str, position: int) -> int:
-    """The end of the line after the one that ``position`` is in: whether a row is the first of its table
-    shows in the next."""
+def _lines_about(text: str, position: int) -> list[Line]:
+    """The lines up to the one after that of ``position``, in which it shows whether a row is the first of
+    its table. Far above it begins at a paragraph: a fence that was opened there may still be open, and one
+    beyond that is no longer looked for."""
+    first = text.rfind("\n\n", 0, max(position - _LOOKED_BACK, 0)) + 1
     end = text.find("\n", position)
     following = text.find("\n", end + 1) if end >= 0 else -1
-    return following if following >= 0 else len(text)
+    lines = lines_of(text[first : following if following >= 0 else len(text)])
+    for line in lines if first else ():
+        line.start, line.end = line.start + first, line.end + first
+    return lines

@@ -92,6 +92,14 @@ def test_a_part_inside_a_table_or_code_repeats_what_it_needs_to_be_read() -> Non
     assert inside and all(text.startswith("```python\n    value_") for text in inside)
 
 
+def test_far_into_a_long_page_it_is_the_same() -> None:
+    text = "\n\n".join(f"## Section {n}\n\nThe lamp burns.\n\n{TABLE}\n\n{CODE}" for n in range(60))
+    assert len(text) > 350_000
+    for mark, opening in (("| 60 | ", "| a | b |\n|---|---|\n"), ("    value_60 = ", "```python\n")):
+        for place in (text.find(mark), text.rfind(mark)):
+            assert body(part(document(text), place, 1_000, boundary=word).text).startswith(opening + mark)
+
+
 def test_a_heading_goes_with_what_is_below_it() -> None:
     doc = document(
         "\n\n".join(f"## Section {n}\n\n{'The lamp burns all night long. ' * 6}" for n in range(40))
