@@ -121,7 +121,8 @@ def test_a_killed_writer_loses_nothing_it_stored(path: Path) -> None:
         for _ in range(10 + 3 * turn):
             process.stdout.readline()
         process.send_signal(signal.SIGKILL)
-        told, _ = process.communicate(timeout=30)
+        told = process.stdout.read()  # and not communicate(), which loses what readline() read ahead
+        process.communicate(timeout=30)
         lines = told.split("\n")[:-1]
         done = int(lines[-1]) + 1 if lines else done + 10 + 3 * turn
         with_rows = LmdbCache(path, LmdbSettings(), log=FakeContext("test").log)
