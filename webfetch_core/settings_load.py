@@ -24,6 +24,8 @@ _SPECIAL_ENV = {
     "WEBFETCH_CACHE_DB": "cache_db",
 }
 _NOT_SETTINGS = frozenset({"WEBFETCH_CONFIG", "WEBFETCH_PROVIDER", "WEBFETCH_DEBUG", "WEBFETCH_MODEL_PATH"})
+_SECRET = "_TOKEN"
+"""Ends the name of a server's secret (WEBFETCH_MCP_TOKEN), which that server reads by itself."""
 _MAPPINGS: tuple[Any, ...] = (Mapping, dict)  # what get_origin(Mapping[str, X]) may be
 NOT_FROM_A_FOLDER = re.compile(r"net\.|plugins\.[^.]+\.\w*(?:base_url|proxy|biencoder|crossencoder)\Z")
 """What opens private hosts, says where keys are sent, or which model's files are read. A folder that
@@ -102,7 +104,7 @@ def _nest(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _from_environ(environ: Mapping[str, str]) -> Iterator[tuple[str, Any, str]]:
     for name in sorted(environ):
-        if not name.startswith(ENV_PREFIX) or name in _NOT_SETTINGS:
+        if not name.startswith(ENV_PREFIX) or name in _NOT_SETTINGS or name.endswith(_SECRET):
             continue
         raw = environ[name]
         key = _SPECIAL_ENV.get(name) or name.removeprefix(ENV_PREFIX).lower().replace("__", ".")

@@ -338,3 +338,8 @@ def test_home_is_a_path_with_its_tilde_resolved() -> None:
 def test_the_home_folder_of_a_user_who_is_not_there_is_a_setting_to_mend() -> None:
     with pytest.raises(ConfigError, match="no-such-user-here"):
         Settings(home="~no-such-user-here/data").home_dir({})
+
+
+def test_a_secret_of_a_server_is_no_setting(load: Any) -> None:
+    assert load(env={"WEBFETCH_MCP_TOKEN": "x" * 20}) == load()
+    assert "unknown setting" in fault(load, env={"WEBFETCH_TOKENS": "1"})

@@ -1,0 +1,1 @@
+"""webfetch as an MCP server, over stdio and streamable HTTP."""

@@ -1,0 +1,156 @@
+"""Who may speak to the HTTP server: the host that a request names, the page that it comes from, its token."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from hmac import compare_digest
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+from webfetch_core.api import ConfigError
+
+from .settings import McpSettings
+
+Asgi = Callable[
+    [MutableMapping[str, Any], Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]],
+    Awaitable[None],
+]
+_LOOPBACK_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
+MIN_TOKEN = 16
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a server that is bound to ``host`` is reached from this machine alone."""
+    try:
+        return ip_address(host.strip("[]").partition("%")[0]).is_loopback
+    except ValueError:
+        return host.lower().rstrip(".") in _LOOPBACK_NAMES
+
+
+def token_of(settings: McpSettings, environ: Mapping[str, str]) -> str:
+    """The token of the environment; empty for none.
+
+    Raises:
+        ConfigError: it is too short, or has characters that no header can carry.
+    """
+    token = environ.get(settings.token_env, "").strip()
+    if token and (len(token) < MIN_TOKEN or not token.isascii() or not token.isprintable() or " " in token):
+        raise ConfigError(
+            f"{settings.token_env} must be at least {MIN_TOKEN} ASCII characters without blanks",
+            fix='python -c "import secrets; print(secrets.token_urlsafe(32))" makes one',
+        )
+    return token
+
+
+def check_binding(settings: McpSettings, token: str) -> None:
+    """Refuse to be reached by other machines without a token. Raises ConfigError."""
+    if not token and not is_loopback(settings.host):
+        raise ConfigError(
+            f"{settings.host} is reached from other machines: a bearer token is needed",
+            fix=f"set {settings.token_env}, or listen on 127.0.0.1",
+        )
+
+
+def host_allowed(header: str, bound: str, allowed: Iterable[str]) -> bool:
+    """Whether ``Host: header`` is one that this server goes by.
+
+    An address is always right: a page that turns its own name towards this machine (DNS rebinding) has its
+    own name in the header.
+    """
+    name = _name(header)
+    if not name:
+        return False
+    if is_loopback(name) or name == bound.lower().strip("[]"):
+        return True
+    try:
+        ip_address(name)
+        return True
+    except ValueError:
+        return any(a == "*" or a.lower().strip("[]").rstrip(".") == name for a in allowed)
+
+
+def origin_allowed(origin: str | None, host: str, allowed: Iterable[str]) -> bool:
+    """Whether the page behind a request, if there is one, may make it: one of the server's own origin, or
+    one that is listed."""
+    if origin is None:
+        return True
+    listed = {a.lower().rstrip("/") for a in allowed}
+    if "*" in listed or origin.lower() in listed:
+        return True
+    try:
+        parts = urlsplit(origin)
+        return parts.scheme in ("http", "https") and bool(host) and parts.netloc.lower() == host.lower()
+    except ValueError:
+        return False
+
+
+def _name(header: str) -> str:
+    try:
+        parts = urlsplit(f"//{header}")
+        if parts.path or parts.query or parts.fragment or parts.username is not None:
+            return ""
+        _ = parts.port  # ValueError where it is none
+        return (parts.hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+class Gate:
+    """An ASGI application behind the checks. What is not for it never gets to ``app``."""
+
+    def __init__(self, app: Asgi, settings: McpSettings, token: str) -> None:
+        self._app = app
+        self._settings = settings
+        self._token = token
+
+    async def __call__(
+        self,
+        scope: MutableMapping[str, Any],
+        receive: Callable[[], Awaitable[Any]],
+        send: Callable[[Any], Awaitable[None]],
+    ) -> None:
+        """Check a request and hand it on, or answer why not."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            return
+        status, told = self._refusal(scope)
+        if status:
+            challenge = [(b"www-authenticate", b"Bearer")] if status == 401 else []
+            await _answer(send, status, told, challenge)
+        elif scope["path"] == "/healthz":
+            await _answer(send, 200, "ok", [])
+        else:
+            await self._app(scope, receive, send)
+
+    def _refusal(self, scope: Mapping[str, Any]) -> tuple[int, str]:
+        headers: dict[str, str] = {}
+        for raw_name, raw_value in scope["headers"]:
+            name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+            if name in ("host", "origin", "authorization") and name in headers:
+                return 400, f"more than one {name} header"
+            headers[name] = value
+        host = headers.get("host", "")
+        if not host_allowed(host, self._settings.host, self._settings.allow_hosts):
+            return 421, "this server does not go by that name (plugins.serve_mcp.allow_hosts)"
+        if not origin_allowed(headers.get("origin"), host, self._settings.allow_origins):
+            return 403, "pages of that origin may not call this server (plugins.serve_mcp.allow_origins)"
+        if self._token and scope["path"] != "/healthz" and not self._known(headers.get("authorization", "")):
+            return 401, "a bearer token is needed"
+        return 0, ""
+
+    def _known(self, given: str) -> bool:
+        scheme, _, token = given.partition(" ")
+        same = compare_digest(token.strip().encode("utf-8"), self._token.encode("utf-8"))
+        return scheme.lower() == "bearer" and same
+
+
+async def _answer(
+    send: Callable[[Any], Awaitable[None]], status: int, told: str, headers: list[tuple[bytes, bytes]]
+) -> None:
+    body = told.encode("utf-8")
+    common = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": status, "headers": [*common, *headers]})
+    await send({"type": "http.response.body", "body": body})
