@@ -15,7 +15,7 @@ from webfetch_core.testing import ScriptedEngine, ScriptedExtractor, ScriptedFet
 from webfetch_core.tool.failures import ADVICE
 from webfetch_core.tool.reading import RANK_S
 from webfetch_core.tool.schema import MAX_TOKENS, MIN_TOKENS
-from webfetch_core.tool.toolbox import MAX_STRUCTURED_CHARS
+from webfetch_core.tool.structured import MAX_STRUCTURED_CHARS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tools.md").read_text(encoding="utf-8")
 URL = "https://tarn.example/lighthouse"

@@ -6,7 +6,6 @@ the conversation, while a text that says what happened lets the model do somethi
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,16 +13,16 @@ from attrs import evolve, frozen
 
 from ..errors import Cancelled, NotConfigured, WebfetchError
 from ..log import get_logger
-from ..models import SCHEMA_VERSION, Chunk, SearchResult
+from ..models import Chunk
 from ..pipeline.findings import is_finding
 from ..pipeline.render import CHARS_PER_TOKEN, fit, human_age, one_line, shown_url
-from ..pipeline.truncate import MARKER, guard
 from ..registry.report import STAGES
 from .arguments import Arguments, read
 from .failures import ADVICE, Failure, failure_of
 from .reading import PageReader
 from .reports import status_plain, status_text
 from .schema import FETCH_URL, MAX_TOKENS, SAVE_FINDING, SAVINGS_REPORT, STATUS, TOOLS, WEB_SEARCH, Tool
+from .structured import bounded, plain, plain_result
 
 if TYPE_CHECKING:
     from ..app import Webfetch
@@ -32,8 +31,6 @@ _log = get_logger("tool")
 
 MAX_TEXT_CHARS = MAX_TOKENS * CHARS_PER_TOKEN
 """No answer is longer, whatever the settings say."""
-MAX_STRUCTURED_CHARS = 40_000
-"""Structured content as JSON; together with the text it stays below what clients take (100,000)."""
 _PAGES_SHARE, _NOTES_SHARE = 8, 4
 _FAILED = "[failed: fault] webfetch could not answer. What to do: " + ADVICE["fault"]
 
@@ -155,7 +152,7 @@ class ToolBox:
     def _bounded(outcome: ToolOutcome, room: int, structured: bool) -> ToolOutcome:
         return ToolOutcome(
             text=fit(outcome.text, room) or outcome.text[:room],
-            structured=_shrunk(outcome.structured) if structured else {},
+            structured=bounded(outcome.structured) if structured else {},
             is_error=outcome.is_error,
         )
 
@@ -210,7 +207,7 @@ class ToolBox:
         shown = evolve(result, chunks=tuple(kept))
         text = self._wf.render(shown, room // CHARS_PER_TOKEN, full_results=True)
         return ToolOutcome(
-            text="\n".join([text, *lines]), structured=_result_plain(shown) if call.structured else {}
+            text="\n".join([text, *lines]), structured=plain_result(shown) if call.structured else {}
         )
 
     def _fetch(self, call: _Call) -> ToolOutcome:
@@ -239,7 +236,7 @@ class ToolBox:
             "to searches that find nothing better in the cache.",
             *_notes(arguments, call.room),
         ]
-        return ToolOutcome(text="\n".join(lines), structured=_plain(finding) if call.structured else {})
+        return ToolOutcome(text="\n".join(lines), structured=plain(finding) if call.structured else {})
 
     def _status(self, call: _Call) -> ToolOutcome:
         if self._wf.host.closed:
@@ -256,7 +253,7 @@ class ToolBox:
             raise NotConfigured("this version of webfetch has no savings report yet")
         report = make()
         text = "\n".join([report.text, *_notes(call.arguments, call.room)])
-        return ToolOutcome(text=text, structured=_plain(report) if call.structured else {})
+        return ToolOutcome(text=text, structured=plain(report) if call.structured else {})
 
 
 # ---- texts ---------------------------------------------------------------------------------------
@@ -290,28 +287,3 @@ def _pages(chunks: Sequence[Chunk], room: int) -> str:
         if not is_finding(url) and len(f"[pages: {' '.join([*urls, shown])}]") <= room:
             urls.append(shown)
     return f"[pages: {' '.join(urls)}]" if urls else ""
-
-
-# ---- structured content --------------------------------------------------------------------------
-
-
-def _plain(record: Any) -> dict[str, Any]:
-    from ..wire import to_plain
-
-    return {"schema_version": SCHEMA_VERSION, **to_plain(record)}
-
-
-def _result_plain(result: SearchResult) -> dict[str, Any]:
-    """The result's record without its waterfall and what only engines know."""
-    plain = _plain(evolve(result, trace=()))
-    del plain["trace"]
-    for hit in plain["hits"]:
-        hit.pop("extra", None)
-    return plain
-
-
-def _shrunk(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """``data`` within ``MAX_STRUCTURED_CHARS`` of JSON, by its structure; links stay whole."""
-    text, cut = guard(data, MAX_STRUCTURED_CHARS)
-    value = json.loads(text.removesuffix(MARKER)) if cut else json.loads(text)
-    return {**value, "truncated": True} if cut else value
