@@ -50,7 +50,10 @@ def cache(path: Path) -> Iterator[LmdbCache]:
 
 def start(script: str, *args: object) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", PRELUDE + script, *map(str, args)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", PRELUDE + script, *map(str, args)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
 
 
@@ -150,6 +153,27 @@ def test_a_killed_reader_does_not_hold_space(path: Path) -> None:
     cache = LmdbCache(path, LmdbSettings(max_bytes=2 * MB, durable=False), log=FakeContext("test").log)
     for n in range(500):
         cache.put("pages", b"%d" % (n % 50), random.Random(n).randbytes(8_000))
+    cache.close()
+
+
+@pytest.mark.slow
+def test_a_reader_that_does_not_end_is_told_and_holds_nobody_for_ever(path: Path) -> None:
+    process = start(
+        "c = opened(sys.argv[1], max_bytes=2 << 20); c.put('pages', b'k', b'v')\n"
+        "t = c._environment._handle.begin()\n"
+        "print('reading', flush=True); sys.stdin.read()",
+        path,
+    )
+    assert process.stdout is not None and process.stdout.readline() == "reading\n"
+    cache = LmdbCache(path, LmdbSettings(max_bytes=2 * MB, durable=False), log=FakeContext("test").log)
+    with pytest.raises(CacheError, match="close a process that has been reading for long"):
+        for n in range(1_000):
+            cache.put("pages", b"%d" % (n % 50), random.Random(n).randbytes(8_000))
+    process.kill()
+    process.communicate(timeout=30)
+    for n in range(200):
+        cache.put("pages", b"%d" % (n % 50), random.Random(n).randbytes(8_000))
+    assert cache.verify() == []
     cache.close()
 
 

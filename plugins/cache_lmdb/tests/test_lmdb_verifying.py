@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+import os
 import random
 import struct
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from webfetch_cache_lmdb.cache import LmdbCache
+from webfetch_cache_lmdb.settings import LmdbSettings
 
 Store = Callable[..., LmdbCache]
 
@@ -49,6 +54,50 @@ def test_nothing_is_wrong_where_rows_were_evicted(store: Store) -> None:
         cache.put("pages", b"%d" % n, noise(random.Random(n).randrange(12_000), n))
     assert len(list(cache.scan("pages"))) < 300
     assert cache.verify() == []
+
+
+KEYS = st.integers(min_value=0, max_value=9)
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("put"), KEYS, st.integers(min_value=0, max_value=9_000)),
+        st.tuples(st.sampled_from(["get", "delete"]), KEYS, st.just(0)),
+        st.tuples(st.sampled_from(["clear", "compact", "open anew"]), st.just(0), st.just(0)),
+    ),
+    max_size=25,
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(steps=STEPS)
+def test_whatever_is_done_the_file_is_sound_and_holds_what_was_stored(steps: list[Any]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path, given_settings = Path(folder) / "cache.lmdb", LmdbSettings(durable=False, log_length=7)
+        cache = LmdbCache(path, given_settings, log=None)
+        model: dict[bytes, bytes] = {}
+        last = 0
+        for work, number, size in steps:
+            key = b"%d" % number
+            if work == "put":
+                model[key] = noise(size, number)
+                cache.put("pages", key, model[key])
+            elif work == "get":
+                assert cache.get("pages", key) == model.get(key)
+            elif work == "delete":
+                assert cache.delete("pages", key) is (model.pop(key, None) is not None)
+            elif work == "clear":
+                assert cache.clear("pages") == len(model)
+                model.clear()
+            elif work == "compact" and os.name != "nt":
+                cache.compact()
+            elif work == "open anew":
+                cache.close()
+                cache = LmdbCache(path, given_settings, log=None)
+            numbers = [change.sequence for change in cache.changes("pages", 0)]
+            assert numbers[-1:] >= [last] or not numbers
+            last = numbers[-1] if numbers else last
+        assert dict(cache.scan("pages")) == model
+        assert cache.verify() == []
+        cache.close()
 
 
 def test_it_looks_while_others_write(filled: LmdbCache, path: Path, program: Any) -> None:
