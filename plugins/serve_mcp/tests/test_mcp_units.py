@@ -1,0 +1,292 @@
+"""The parts of the server that need no process: what fits an answer, who is let in, what is a message."""
+
+from __future__ import annotations
+
+import json
+import threading
+from argparse import ArgumentParser
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from webfetch_serve_mcp import access, answers, plugin
+from webfetch_serve_mcp.desk import Desk
+from webfetch_serve_mcp.pipes import read_message
+from webfetch_serve_mcp.progress import Watcher, Watchers
+from webfetch_serve_mcp.settings import McpSettings, with_flags
+
+from webfetch_core.api import ConfigError, Event
+from webfetch_core.testing import ScriptedEngine, fake_plugin
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(exclude_categories=())),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+# ---- answers -------------------------------------------------------------------------------------
+
+
+@given(st.text(max_size=2_000), st.integers(min_value=60, max_value=400))
+def test_a_fitting_text_is_within_the_limit_or_whole(text: str, limit: int) -> None:
+    fitted = answers.fitting(text, limit)
+    assert answers.tokens(fitted) <= limit
+    if answers.tokens(text) <= limit:
+        assert fitted == text
+    else:
+        assert fitted.endswith(answers.CUT)
+        assert text.startswith(fitted.removesuffix(answers.CUT))
+
+
+def test_a_text_is_cut_at_the_end_of_a_line() -> None:
+    text = "one line of a page\n" * 100
+    kept = answers.fitting(text, 100).removesuffix(answers.CUT)
+    assert kept
+    assert kept.endswith("page\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "least", "most"),
+    [
+        ("", 0, 0),
+        ("word " * 100, 100, 130),
+        ("é" * 100, 40, 60),
+        ("Привет " * 100, 250, 400),
+        ("渡し" * 100, 200, 210),
+    ],
+)
+def test_tokens_are_rather_too_many_than_too_few(text: str, least: int, most: int) -> None:
+    assert least <= answers.tokens(text) <= most
+
+
+@given(st.dictionaries(st.text(max_size=10), JSON, max_size=6))
+def test_structured_content_can_be_written_and_read(data: dict[str, Any]) -> None:
+    made = answers.structured(data, "")
+    assert json.loads(json.dumps(made, allow_nan=False, ensure_ascii=False).encode("utf-8")) == made
+    assert "error" in made or made["notice"] == answers.NOTICE
+
+
+@given(st.integers(min_value=0, max_value=80_000), st.integers(min_value=0, max_value=80_000))
+def test_structured_content_leaves_room_for_the_text(text: int, chunks: int) -> None:
+    told = answers.fitting("x " * (text // 2))
+    made = answers.structured({"schema_version": 1, "query": "q", "chunks": ["y" * chunks]}, told)
+    assert answers.tokens(told) + answers.tokens(json.dumps(made)) <= answers.CLIENT_TOKENS
+    assert ("chunks" in made) is not made.get("truncated", False)
+
+
+# ---- messages ------------------------------------------------------------------------------------
+
+
+@given(st.binary(max_size=200))
+def test_a_line_is_a_message_or_is_refused(line: bytes) -> None:
+    message, refusal = read_message(line)
+    assert (message is None) is not (refusal is None)
+
+
+@given(JSON, JSON, JSON)
+def test_no_json_is_too_odd(id_: Any, method: Any, params: Any) -> None:
+    line = json.dumps({"jsonrpc": "2.0", "id": id_, "method": method, "params": params}).encode()
+    message, refusal = read_message(line)
+    if refusal is not None:
+        own = isinstance(id_, (str, int)) and not isinstance(id_, bool)
+        assert refusal.error.code in (-32600, -32700)
+        assert refusal.id is None or (own and refusal.id == id_)
+        json.dumps(refusal.model_dump(mode="json")).encode("utf-8")
+    else:
+        assert message is not None
+
+
+# ---- access --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("host", "allowed", "right"),
+    [
+        ("127.0.0.1:8765", (), True),
+        ("localhost", (), True),
+        ("[::1]:80", (), True),
+        ("192.168.1.5:8765", (), True),
+        ("tools.example:8765", (), False),
+        ("tools.example:8765", ("tools.example",), True),
+        ("tools.example", ("*",), True),
+        ("localhost.evil.example", (), False),
+        ("evil.example#localhost", (), False),
+        ("evil.example@localhost", (), False),
+        ("localhost:port", (), False),
+        ("", ("*",), False),
+        ("box", (), False),
+    ],
+)
+def test_the_host_is_one_that_the_server_goes_by(host: str, allowed: tuple[str, ...], right: bool) -> None:
+    assert access.host_allowed(host, "127.0.0.1", allowed) is right
+    assert access.host_allowed("box:1", "box", ())
+
+
+@pytest.mark.parametrize(
+    ("origin", "allowed", "right"),
+    [
+        (None, (), True),
+        ("http://127.0.0.1:8765", (), True),
+        ("http://127.0.0.1:9999", (), False),
+        ("https://chat.example", (), False),
+        ("https://chat.example", ("https://chat.example/",), True),
+        ("http://chat.example", ("https://chat.example",), False),
+        ("null", (), False),
+        ("null", ("*",), True),
+        ("http://[bad", (), False),
+        ("", (), False),
+    ],
+)
+def test_the_page_behind_a_request_is_known(
+    origin: str | None, allowed: tuple[str, ...], right: bool
+) -> None:
+    assert access.origin_allowed(origin, "127.0.0.1:8765", allowed) is right
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "box", "10.0.0.1"])
+def test_other_machines_need_a_token(host: str) -> None:
+    settings = McpSettings(host=host)
+    with pytest.raises(ConfigError, match="bearer token"):
+        access.check_binding(settings, "")
+    access.check_binding(settings, "x" * 20)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "[::1]", "localhost"])
+def test_this_machine_needs_none(host: str) -> None:
+    access.check_binding(McpSettings(host=host), "")
+
+
+@pytest.mark.parametrize(
+    "token", ["short", "with a blank in the token", "umläute-im-token-0123456", "a\x01" * 20]
+)
+def test_a_token_that_cannot_be_one_is_refused(token: str) -> None:
+    with pytest.raises(ConfigError, match="WEBFETCH_MCP_TOKEN"):
+        access.token_of(McpSettings(), {"WEBFETCH_MCP_TOKEN": token})
+
+
+# ---- settings ------------------------------------------------------------------------------------
+
+
+def test_flags_win_over_settings() -> None:
+    parser = ArgumentParser()
+    (server,) = plugin.webfetch_servers()
+    server.configure(parser)
+    given_ = parser.parse_args(["--http", "--port", "0", "--deadline", "3"])
+    settings = with_flags(McpSettings(host="::1", port=99), given_)
+    assert (settings.host, settings.port, settings.deadline_s, settings.answer_s) == ("::1", 0, 3.0, 5.5)
+    with pytest.raises(ConfigError, match="port"):
+        with_flags(McpSettings(), parser.parse_args(["--port", "70000"]))
+
+
+def test_every_answer_comes_before_impatient_clients_give_up() -> None:
+    assert McpSettings().answer_s < 10.0
+
+
+# ---- progress ------------------------------------------------------------------------------------
+
+
+def event(name: str, request: str = "s1", **fields: Any) -> Event:
+    return Event(name=name, at=0.0, request_id=request, **fields)
+
+
+def test_each_line_is_told_once() -> None:
+    told: list[str] = []
+    watcher = Watcher(told.append)
+    for one in (
+        event("search.started"),
+        event("call.started", stage="search", provider="a"),
+        event("call.started", stage="search", provider="a"),
+        event("call.finished", stage="search", provider="a", outcome="timeout"),
+        event("call.started", stage="fetch", target="u"),
+        event("call.finished", stage="fetch", target="u", outcome="ok"),
+        event("call.started", stage="rank", provider="r"),
+        event("breaker.opened"),
+    ):
+        watcher.take(one)
+    assert told == [
+        "looking into the cache",
+        "engines: a asked",
+        "engines: a timeout",
+        "engines: a timeout; pages: 0 of 1 read",
+        "engines: a timeout; pages: 1 of 1 read",
+        "engines: a timeout; pages: 1 of 1 read; ranking",
+    ]
+
+
+def test_events_find_their_call_by_request_and_by_thread() -> None:
+    watchers = Watchers()
+    told: list[str] = []
+    watchers.take(event("search.started"))
+    with watchers.watching(Watcher(told.append)):
+        watchers.take(event("search.started", "s2"))
+        watchers.take(event("call.started", "", stage="search", provider="fingerprint"))
+        elsewhere = [event("call.started", r, stage="search", provider=r) for r in ("s1", "s2")]
+        thread = threading.Thread(target=lambda: [watchers.take(one) for one in elsewhere])
+        thread.start()
+        thread.join()
+    watchers.take(event("call.started", "s2", stage="search", provider="late"))
+    assert told == ["looking into the cache", "engines: s2 asked"]
+
+
+# ---- the desk, and the server within another one -------------------------------------------------
+
+
+def test_a_webfetch_that_opens_later_serves_the_next_call(wf: Callable[..., Any]) -> None:
+    notes: list[str] = []
+    opened: list[Any] = []
+
+    def opener() -> Any:
+        if not opened:
+            opened.append(None)
+            raise ConfigError("no good: /etc/webfetch/webfetch.toml", fix="mend it")
+        return wf(fake_plugin("search", ScriptedEngine(["https://a.example/"])))
+
+    async def work() -> None:
+        desk = Desk(opener, McpSettings(), note=notes.append)
+        first = await desk.call("web_search", {"query": "x"})
+        assert first.is_error
+        assert (
+            first.text.splitlines()[0]
+            == "[failed: config] web_search: webfetch cannot be opened: no good: (a path)"
+        )
+        assert first.structured["error"]["fix"] == "mend it"
+        second = await desk.call("web_search", {"query": "x"})
+        assert not second.is_error
+        desk.close()
+        assert (await desk.call("web_search", {"query": "x"})).text.startswith("[failed: cancelled]")
+
+    anyio.run(work)
+    assert notes == ["webfetch: no good: /etc/webfetch/webfetch.toml (fix: mend it)"]
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_it_can_be_mounted_in_another_server_which_keeps_the_webfetch(
+    wf: Callable[..., Any], mode: str
+) -> None:
+    (server,) = plugin.webfetch_servers()
+    assert server.mount is not None
+    host = wf(fake_plugin("search", ScriptedEngine(["https://a.example/"])))
+
+    async def work() -> None:
+        async with server.mount(host, McpSettings()) as app:
+            transport = httpx2.ASGITransport(app)
+            async with (
+                httpx2.AsyncClient(transport=transport, timeout=60) as http,
+                Client(streamable_http_client("http://127.0.0.1/mcp", http_client=http), mode=mode) as client,
+            ):
+                found = await client.call_tool("web_search", {"query": "x"})
+                assert "Snippet of https://a.example/" in found.content[0].text
+
+    async def limited() -> None:
+        with anyio.fail_after(100):
+            await work()
+
+    anyio.run(limited)
+    assert host.search("y").hits
