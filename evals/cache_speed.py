@@ -247,7 +247,7 @@ def host(home: Path, pages: Sequence[Document]) -> Webfetch:
 
 
 def timed(wf: Webfetch, queries: Sequence[str], kind: str) -> list[tuple[float, float]]:
-    """The times of searches that the cache answered in this way, and what of it this process worked, in ms."""
+    """Of the searches that the cache answered in this way the time, and that of the CPU in it, in ms."""
     times = []
     for query in queries:
         started, busy = time.perf_counter(), time.process_time()
