@@ -7,6 +7,7 @@ no style but the page's own.
 from __future__ import annotations
 
 from base64 import b64encode
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -15,13 +16,15 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from webfetch_core import AllEnginesFailed, Document, WebfetchError, __version__
+from webfetch_core import AllEnginesFailed, Document, SearchResult, WebfetchError, __version__
 
 from . import view
 from .faults import Fault, fault_of
 from .given import Given
 from .serving import Serving, query_given
 
+MAX_DOCUMENTS, CACHE_S = 20, 0.5
+"""Documents that are looked up for a result, and the seconds for each."""
 MAX_TEXT_CHARS = 60_000
 """Of a page that is read; the rest is counted."""
 
@@ -66,7 +69,7 @@ async def _search(serving: Serving, given: Given, query: str) -> Response:
             "excerpts": [chunk for chunk in excerpts if chunk.text.strip()],
             "passages": passages,
             "engines": view.engines_of(result.attempts),
-            "pages": view.pages_of(result),
+            "pages": view.pages_of(result, _at_hand(serving, result)),
             "bars": view.bars_of(result),
             "provenance": view.provenance_of(result),
             "kept": sum(passage.kept for passage in passages),
@@ -77,6 +80,17 @@ async def _search(serving: Serving, given: Given, query: str) -> Response:
     shown = await serving.desk.run(job, serving.search_s())
     shown |= {"query": query, "freshness": freshness, "fresh": fresh}
     return _page("result.html", title=f"{query[:80]} - webfetch", **shown)
+
+
+def _at_hand(serving: Serving, result: SearchResult) -> dict[str, Document]:
+    """The documents of a result that are in the page cache; the network is not asked."""
+    failed = {failure.url for failure in result.failed_urls}
+    found = {}
+    for hit in result.hits[:MAX_DOCUMENTS]:
+        if hit.url not in failed:
+            with suppress(WebfetchError):
+                found[hit.url] = serving.wf.fetch(hit.url, cache_only=True, deadline_s=CACHE_S)
+    return found
 
 
 async def _reading(serving: Serving, given: Given, url: str) -> Response:

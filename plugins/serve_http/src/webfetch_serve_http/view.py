@@ -10,13 +10,14 @@ from urllib.parse import urlsplit
 
 from attrs import frozen
 
-from webfetch_core import Chunk, SearchResult
+from webfetch_core import Chunk, Document, SearchResult
 
 _WORD = re.compile(r"\S+\s*|\s+")
 _STAGES = ("cache", "classify", "match", "search", "fetch", "extract", "rank", "compress")
 WIDTH = 1_000.0
 """Units of a bar's scale; a bar is never thinner than four of them."""
 PAGE_STAGES = ("fetch", "extract")
+BEGINNING_CHARS = 600
 
 
 @frozen(kw_only=True)
@@ -84,6 +85,8 @@ class PageRow:
     outcome: str
     reason: str
     bad: bool
+    extracted: str = ""
+    beginning: str = ""
 
 
 @frozen(kw_only=True)
@@ -161,8 +164,8 @@ def engines_of(attempts: Iterable[Any]) -> list[EngineRow]:
     ]
 
 
-def pages_of(result: SearchResult) -> list[PageRow]:
-    """The pages of the result, in the order of the fusion."""
+def pages_of(result: SearchResult, documents: Mapping[str, Document] | None = None) -> list[PageRow]:
+    """The pages of the result, in the order of the fusion; ``documents`` are those at hand, by URL."""
     loads: dict[str, list[Load]] = {}
     for a in result.attempts:
         if a.stage in PAGE_STAGES and a.target:
@@ -185,6 +188,7 @@ def pages_of(result: SearchResult) -> list[PageRow]:
     for hit in result.hits:
         failure = failed.get(hit.url)
         outcome = failure.kind if failure else "quoted" if hit.url in quoted else "not quoted"
+        document = (documents or {}).get(hit.url)
         rows.append(
             PageRow(
                 place=hit.rank,
@@ -198,9 +202,24 @@ def pages_of(result: SearchResult) -> list[PageRow]:
                 outcome=outcome,
                 reason=failure.reason if failure else "",
                 bad=failure is not None,
+                extracted=extracted_of(document) if document is not None else "",
+                beginning=document.text.strip()[:BEGINNING_CHARS] if document is not None else "",
             )
         )
     return rows
+
+
+def extracted_of(document: Document) -> str:
+    """What was made of a page, in a line."""
+    step = next((step.name for step in document.steps if step.won), "")
+    facts = [
+        f"{len(document.text):,} characters",
+        document.page_type,
+        f"by {step}" if step else "",
+        f"published {document.published}" if document.published else "",
+        ", ".join(document.flags),
+    ]
+    return " · ".join(fact for fact in facts if fact)
 
 
 def bars_of(result: SearchResult) -> list[Bar]:
