@@ -55,11 +55,12 @@ def scope(a: Question, b: Question, both: Alignment) -> str:
     if narrowed := (a.small ^ b.small) & _NARROWING:
         return "/".join(sorted(narrowed))
     left, right = heavy(a, b, both)
-    for mine, others, question in ((left, right, a), (right, left, b)):
+    for mine, others, rest, question in ((left, right, both.left[1], a), (right, left, both.left[0], b)):
         for item in mine:
-            if _modifies(item) and (not others or any(map(_modifies, others))):
+            # "What did it add" has no "new", and says so all the same.
+            if _modifies(item) and (not rest or any(map(_modifies, others))):
                 return item.word
-            if not others and _narrows(item, question, both):
+            if not others and not _modifies(item) and _narrows(item, question, both):
                 return item.word
     return ""
 

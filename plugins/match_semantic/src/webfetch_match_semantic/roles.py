@@ -36,7 +36,9 @@ def reversed_roles(a: Question, b: Question, pairs: Alignment) -> str:
         return found
     if found := _pivot(a, b, pairs, symmetric):
         return found
-    return "" if symmetric else _amounts(a, b) or _names(a, b, pairs)
+    if symmetric:
+        return ""
+    return _amounts(a, b) or ("" if pairs.whole or a.passive != b.passive else names_moved(a, b, pairs))
 
 
 def _markers(matched: list[tuple[Item, Item]], a: Question, b: Question) -> str:
@@ -135,10 +137,8 @@ def _asker(question: Question, verb: Item) -> str:
     return "R" if asks_for_object else "L"
 
 
-def _names(a: Question, b: Question, pairs: Alignment) -> str:
-    """Names in another order, where words differ too and no voice or preposition tells who is who."""
-    if pairs.whole or a.passive != b.passive:
-        return ""
+def names_moved(a: Question, b: Question, pairs: Alignment) -> str:
+    """Names in another order, where no preposition tells who is who."""
     named = [(x, y) for x, y in pairs.same if x.name and not x.marker and not y.marker]
     named.sort(key=lambda pair: pair[0].at)
     for (x, v), (y, w) in pairwise(named):
@@ -163,6 +163,8 @@ def _owned(item: Item, question: Question) -> bool:
 
 def _amounts(a: Question, b: Question) -> str:
     """Numbers that belong to other words: "2 apples, 3 pears" and "3 apples, 2 pears"."""
+    if len(a.numbers) == 2 and a.dates and a.dates == b.dates:
+        return ""  # day and year
     if len(a.numbers) < 2 or a.numbers == b.numbers or sorted(a.numbers) != sorted(b.numbers):
         return ""
     return "" if _owners(a) == _owners(b) else "numbers changed places"

@@ -7,7 +7,7 @@ from attrs import frozen
 from .alignment import Alignment, align
 from .guards import doubt, objection
 from .reading import Question, read
-from .roles import SYMMETRIC
+from .roles import SYMMETRIC, names_moved
 from .tables import words
 
 EQUAL, SAME_WORDS, OTHER_ORDER = 1.0, 0.99, 0.97
@@ -65,7 +65,7 @@ def rule(first: str, second: str, year: int) -> Ruling:
         return Ruling(False, guard=guard, detail=detail, a=a, b=b, pairs=pairs)
     if pairs.whole and a.small - _PLAIN == b.small - _PLAIN and _one_kind(a, b) and _same_persons(a, b):
         ordered = [item.key for item in a.items] == [item.key for item in b.items]
-        if _same_roles(a, b):
+        if _same_roles(a, b, pairs):
             return Ruling(
                 True, SAME_WORDS if ordered else OTHER_ORDER, "words", "the same words", a, b, pairs
             )
@@ -92,10 +92,9 @@ def _one_kind(a: Question, b: Question) -> bool:
     return bool(kinds & {"", "what"}) and not kinds & _NOT_BARE and kinds != {"who", "what"}
 
 
-def _same_roles(a: Question, b: Question) -> bool:
+def _same_roles(a: Question, b: Question, pairs: Alignment) -> bool:
     """Whether no word depends on a preposition of role here and not there, and the voice is one."""
-    names = [[item.key for item in question.items if item.name] for question in (a, b)]
-    if names[0] != names[1] and not (SYMMETRIC & a.keys or {a.kind, b.kind} & {""}):
+    if not (SYMMETRIC & a.keys or {a.kind, b.kind} & {""}) and names_moved(a, b, pairs):
         return False
     markers = [{item.key: item.marker for item in question.items} for question in (a, b)]
     return markers[0] == markers[1] and (a.passive == b.passive or not any(markers[0].values()))

@@ -62,7 +62,8 @@ class VectorIndex(ForkSafe):
         # The last one of equal ones: it is the younger.
         places = np.flatnonzero(found >= least - 1e-6)
         if len(places) > 4 * at_most:
-            places = places[np.argpartition(-found[places], at_most)[: 2 * at_most]]
+            last = np.partition(found[places], -at_most)[-at_most]
+            places = places[found[places] >= last]
         order = np.lexsort((-places, -found[places]))
         return [int(place) for place in places[order][:at_most]]
 
