@@ -302,6 +302,6 @@ _CHECKS: Mapping[str, Callable[..., Iterator[str]]] = {
 _FACTS = frozenset(
     {
         "top", "lossless", "table", "breaker_failure", "cacheable", "truncated", "is_error", "final_url",
-        "failed_urls", "engine_status",
+        "failed_urls", "engine_status", "absent_modules",
     }
 )  # fmt: skip
