@@ -37,7 +37,8 @@ class ProvenanceKind(StrEnum):
 
 @frozen(kw_only=True)
 class SearchRequest:
-    """What an engine is asked. ``deadline`` is an instant on ``context.clock.monotonic()``."""
+    """What an engine is asked. ``deadline`` is an instant on ``context.clock.monotonic()``; ``freshness``
+    is the caller's hint, and STABLE filters nothing: it shares its cached answers with no hint."""
 
     query: str
     limit: int = 10

@@ -39,7 +39,8 @@ def place_of(options: SearchOptions, engines: tuple[str, ...], mode: str) -> Pla
             engines=engines,
             limit=options.limit,
             mode=mode,
-            time_filter=options.hint,
+            # What never changes is no filter to any engine: its answers are those without a hint.
+            time_filter=None if options.hint is Freshness.STABLE else options.hint,
             include_domains=options.include_domains,
             exclude_domains=options.exclude_domains,
             language=options.language,

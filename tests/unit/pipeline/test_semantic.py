@@ -91,7 +91,8 @@ def test_another_question_is_searched_for(host: Any) -> None:
         {"language": "de"},
         {"country": "AT"},
         {"engines": ["beta"]},
-        {"freshness": "stable"},
+        {"freshness": "recent"},
+        {"freshness": "realtime"},
     ],
 )
 def test_an_answer_under_other_conditions_does_not_serve(host: Any, change: dict[str, Any]) -> None:
@@ -119,6 +120,13 @@ def test_a_stale_answer_serves_only_its_own_wording(host: Any) -> None:
     assert kinds(one, REWORDED) == ["fresh"]
     clock.advance(100 * DAY)
     assert kinds(one, FIRST + " and why") == ["fresh"]
+
+
+def test_a_hint_that_filters_nothing_shares_answers_with_none(host: Any) -> None:
+    one = host()
+    assert kinds(one, FIRST, freshness="stable") == ["fresh"]
+    assert kinds(one, FIRST, REWORDED) == ["exact", "semantic"]
+    assert kinds(one, FIRST, REWORDED, freshness="stable") == ["exact", "semantic"]
 
 
 def test_force_fresh_and_a_purged_answer_are_searched_for(host: Any) -> None:
