@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 LEAST_TOKEN_CHARS = 16
 KEEP_ALIVE_S = 30
 MAX_HEADER_BYTES = 32_768
+BACKLOG = 512
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -105,7 +106,7 @@ def run(args: Namespace, context: ServerContext) -> int:
 
 
 def listen(settings: HttpSettings) -> socket.socket:
-    """A bound socket.
+    """A socket that listens.
 
     Raises:
         ConfigError: the address cannot be had.
@@ -118,6 +119,7 @@ def listen(settings: HttpSettings) -> socket.socket:
         made = socket.socket(family, kind, protocol)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(address)
+        made.listen(BACKLOG)  # who connects while the app is made waits for it
         return made
     except OSError as exc:
         raise ConfigError(
@@ -137,8 +139,12 @@ Mount = Callable[["Webfetch"], AbstractAsyncContextManager[Any]]
 
 
 def _mounts(context: ServerContext) -> dict[str, Mount]:
-    """``/mcp``, where the server of that name is installed."""
-    found = context.server("mcp")
+    """``/mcp``, where the server of that name is installed and well."""
+    try:
+        found = context.server("mcp")
+    except ConfigError as exc:
+        context.note(f"without /mcp: {exc}")
+        return {}
     if found is None or found[0].mount is None:
         return {}
     make, own = found[0].mount, found[1]
