@@ -68,6 +68,7 @@ class Service(SdkServer[Any]):
         self._desk = desk
         self._sessions: OrderedDict[str, ServerSession] = OrderedDict()
         self._max_sessions = settings.max_sessions
+        self._structured = settings.structured
         self._loop: asyncio.AbstractEventLoop | None = None
         self._telling: set[asyncio.Task[None]] = set()
         desk.on_change = self._changed
@@ -108,7 +109,7 @@ class Service(SdkServer[Any]):
         text = encodable(fitting(outcome.text))
         return CallToolResult(
             content=[TextContent(text=text)],
-            structured_content=structured(outcome.structured, text),
+            structured_content=structured(outcome.structured, text) if self._structured else None,
             is_error=outcome.is_error,
         )
 

@@ -23,6 +23,8 @@ class McpSettings:
         deadline_s: seconds that a call may search or read; it is answered ``MARGIN_S`` later at the latest.
         parallel: calls that are worked on at the same time.
         queue: calls that wait for their turn; the next one is told to come back.
+        structured: send structured content, for programs, beside the text. Without it an answer is shorter
+            in clients that show their model both.
         max_message_bytes: of one message; a longer one is refused and the server goes on.
         host, port: where HTTP listens; port 0 takes a free one.
         token_env: the environment variable that holds the bearer token. Off loopback there must be one.
@@ -37,6 +39,7 @@ class McpSettings:
     deadline_s: float = field(default=7.0, validator=[gt(0), le(600)])
     parallel: int = field(default=8, validator=[ge(1), le(256)])
     queue: int = field(default=64, validator=ge(0))
+    structured: bool = True
     max_message_bytes: int = field(default=1_048_576, validator=ge(1_024))
     host: str = "127.0.0.1"
     port: int = field(default=8765, validator=[ge(0), le(65_535)])

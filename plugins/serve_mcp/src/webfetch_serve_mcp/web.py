@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from .running import Stop
 
 PATH = "/mcp"
+_PER_SESSION = 8
+"""Connections and running requests of a session; beyond their sum new ones are answered with 503."""
 
 
 @asynccontextmanager
@@ -80,6 +82,7 @@ async def serve_http(
             access_log=False,
             server_header=False,
             proxy_headers=False,
+            limit_concurrency=_PER_SESSION * settings.max_sessions,
             timeout_graceful_shutdown=max(1, round(settings.drain_s)),
             h11_max_incomplete_event_size=65_536,
         )
