@@ -38,11 +38,13 @@ class Embedder:
 
     def __init__(self, dim: int = DIM, model_id: str = "all-MiniLM-L6-v2:int8", value: float = 1.0) -> None:
         self.asked: list[Sequence[str]] = []
+        self.was_asked = threading.Event()
         self.model_id = model_id
         self._row = array("f", [value, *[0.0] * (dim - 1)])
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
         self.asked.append(texts)
+        self.was_asked.set()
         return Embeddings(
             data=self._row.tobytes() * len(texts),
             rows=len(texts),
@@ -149,7 +151,7 @@ def test_the_plugin_borrows_the_hosts_bi_encoder_unless_told_not_to() -> None:
     build(FreshnessClassifierSettings(use_biencoder=False), context).classify(QUERY, NOW)
     assert embedder.asked == []
     build(FreshnessClassifierSettings(patience_s=1.0), context).classify(QUERY, NOW)
-    assert embedder.asked == [[QUERY]]
+    assert embedder.was_asked.wait(60) and embedder.asked == [[QUERY]]
     assert build(None, FakeContext()).classify("gold price", NOW) is REALTIME
 
 
