@@ -144,14 +144,17 @@ def author(session: nox.Session) -> None:
 
 @nox.session(tags=["nightly"])
 def clients(session: nox.Session) -> None:
-    """Unmodified official clients against simulated engines, and the examples against simulated models."""
+    """Unmodified clients: of engines against simulated ones, of models and of our servers."""
     if _shared(session):
         session.error("this session installs other people's clients: run it without --no-venv")
     engines = ("ddgs", "lxml", "tavily-python", "exa-py", "perplexityai")
-    _install(session, *TEST_TOOLS, *engines, "anthropic", "openai", "google-genai", ".")
+    models = ("anthropic", "openai", "google-genai")
+    dropins = ("firecrawl-py", "langchain-tavily", "langchain-community", "schemathesis")
+    _install(session, *TEST_TOOLS, *engines, *models, *dropins, ".", "./plugins/serve_http")
     _environment(session)
     tests = ("tests/unit/testing", "tests/unit/tool", "tests/meta/test_agent_examples.py")
     session.run("pytest", *tests, "-k", "client or vendors", *session.posargs)
+    session.run("pytest", "plugins/serve_http/tests/test_http_clients.py", *session.posargs)
 
 
 @nox.session(tags=["nightly"])

@@ -1,6 +1,6 @@
 """The page in a real Chromium, by keyboard, in the dark and in the light; skipped where there is none.
 
-``WEBFETCH_ARTEFACTS=FOLDER`` keeps the screenshots there.
+``TEST_ARTEFACTS=FOLDER`` keeps the screenshots there.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def artefacts(tmp_path: Path) -> Path:
-    folder = Path(os.environ.get("WEBFETCH_ARTEFACTS") or tmp_path)
+    folder = Path(os.environ.get("TEST_ARTEFACTS") or tmp_path)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
