@@ -155,8 +155,8 @@ def test_a_text_is_itself(text: str) -> None:
 
 
 EVERYDAY = """
-height price of the orvane dam tarn bridge who wrote when was built how many people in norway best hotels near what
-is to from by acquire quill with without not python java convert euro miles
+height price of the orvane dam tarn bridge who wrote when was built how many people in norway best hotels near
+what is to from by acquire quill with without not python java convert euro miles
 """
 WORDS = st.sampled_from(EVERYDAY.split())
 QUERIES = st.lists(WORDS, min_size=1, max_size=10).map(" ".join)

@@ -13,6 +13,7 @@ from .tables import words
 from .vocabulary import FILLERS, IMPLIED, KINDS, SCOPE
 
 _NARROWING = words("narrowing")
+_TITLES = words("titles")
 _SCOPING = frozenset(("for", "with", "without", "per", "during", "among", "in", "at", "on"))
 _PLACING = frozenset(("in", "for", "at", "on", "of", "about", "near", "within", "among", "between"))
 _ARTICLES = frozenset(("the", "a", "an", "my", "your", "their", "his", "her"))
@@ -36,6 +37,8 @@ def light(item: Item, a: Question, b: Question) -> bool:
         return True  # rival units were told apart before
     if item.kind != "word":
         return False
+    if item.name and item.word in _TITLES:
+        return True
     if any(item.key in IMPLIED.get(question.kind, ()) for question in (a, b)):
         return True
     return item.key not in SCOPE and (item.key in FILLERS or item.key in KINDS)

@@ -14,7 +14,7 @@ from .lexicon import lexicon
 from .phrases import EVENTS
 from .reading import Question
 from .roles import reversed_roles
-from .tables import pairs, table
+from .tables import pairs, table, words
 from .vocabulary import AGAINST, AGAINST_SETS
 
 _CLASHES = frozenset(frozenset(pair) for pair in pairs("clashes"))
@@ -29,6 +29,7 @@ _MEASURES = frozenset(
 _LOOSE_TIMES = frozenset(("before", "after", "during"))
 _POUND, _POUNDS = "u:pound", {"u:gbp", "u:lb"}
 """A word for money and for weight."""
+_TITLES = words("titles")
 _SMALL_OPPOSITES = pairs("small opposites")
 
 
@@ -83,7 +84,7 @@ def unit(a: Question, b: Question, both: Alignment) -> str:
 def _unit_of_question(one: str, a: Question, b: Question) -> bool:
     """Whether a unit on one side is but the question itself: "how many hours" for a duration."""
     mine, other = (a, b) if one in a.units else (b, a)
-    if other.kind == "when" and one in ASKS_WHEN:
+    if one in ASKS_WHEN and (other.kind == "when" or "date" in other.keys):
         return True
     return mine.kind == "count" and not other.units and bool(other.keys & _MEASURES)
 
@@ -133,7 +134,8 @@ def entity(a: Question, b: Question, both: Alignment) -> str:
     """A name that the other side does not have."""
     keys = a.keys & b.keys
     # What is there on both sides, once more on one of them, is no other name.
-    return "/".join(item.word for side in both.left for item in side if item.name and item.key not in keys)
+    odd = (item for side in both.left for item in side if item.name and item.key not in keys)
+    return "/".join(item.word for item in odd if item.word not in _TITLES)
 
 
 def pronoun(a: Question, b: Question, both: Alignment) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from .alignment import Alignment
@@ -165,9 +165,24 @@ def _amounts(a: Question, b: Question) -> str:
     """Numbers that belong to other words: "2 apples, 3 pears" and "3 apples, 2 pears"."""
     if len(a.numbers) == 2 and a.dates and a.dates == b.dates:
         return ""  # day and year
-    if len(a.numbers) < 2 or a.numbers == b.numbers or sorted(a.numbers) != sorted(b.numbers):
+    if len(a.numbers) < 2 or sorted(a.numbers) != sorted(b.numbers):
+        return ""
+    if all(
+        [n for n in a.numbers if _year(n) is year] == [n for n in b.numbers if _year(n) is year]
+        for year in (True, False)
+    ):
         return ""
     return "" if _owners(a) == _owners(b) else "numbers changed places"
+
+
+def _by_kind(numbers: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Years, and the other numbers, each in their order."""
+    return [n for n in numbers if _year(n)], [n for n in numbers if not _year(n)]
+
+
+def _year(number: str) -> bool:
+    """Whether a number is a year, as far as can be told: it may stand anywhere."""
+    return len(number) == 4 and number.isdecimal() and number[:2] in ("15", "16", "17", "18", "19", "20")
 
 
 def _owners(question: Question) -> set[tuple[str, str]]:
@@ -180,12 +195,19 @@ def _owners(question: Question) -> set[tuple[str, str]]:
 
 
 def unsure_roles(a: Question, b: Question, pairs: Alignment) -> str:
-    """A preposition of role before a name on one side, where there are two names or more."""
-    named = [(x, y) for x, y in pairs.same if x.name]
-    if len(named) < 2:
+    """Two names in another order, or with another voice or preposition, where no verb of both questions tells
+    who is who."""
+    named = sorted(((x, y) for x, y in pairs.same if x.name), key=lambda pair: pair[0].at)
+    if len(named) < 2 or SYMMETRIC & a.keys & b.keys or _BOTH_WAYS & (a.keys | b.keys):
         return ""
+    lex = lexicon()
+    if any(_deed(x, a, lex) and _deed(y, b, lex) for x, y in (*pairs.same, *pairs.near)):
+        return ""
+    apart = any(y.at - x.at > 1 for (x, _), (y, _) in pairwise(named))
+    if apart and a.passive != b.passive:
+        return "active/passive"
     for x, y in named:
-        if x.marker != y.marker and {x.marker, y.marker} & _TO and a.passive == b.passive:
+        if x.marker != y.marker and {x.marker, y.marker} & _TO:
             return f"{x.word}: {x.marker or 'none'}/{y.marker or 'none'}"
     return ""
 

@@ -24,6 +24,12 @@ _TOKEN = re.compile(
     re.IGNORECASE,
 )
 _DOTTED = re.compile(r"(?<![\w.])(?:[A-Za-z]\.){2,}[A-Za-z]?(?!\w)")
+_TAG = re.compile(
+    r",\s*(?:is|are|am|was|were|do|does|did|can|will|would|has|have)(?:n't|\s+not)?"
+    r"\s+(?:i|you|he|she|it|we|they|that|there)\s*\??\s*$",
+    re.IGNORECASE,
+)
+"""The "isn't it" after a statement, which negates nothing."""
 _QUOTES = str.maketrans(
     {"’": "'", "‘": "'", "`": "'", "´": "'", "–": "-", "—": "-", "−": "-", "“": '"', "”": '"', "\u00a0": " "}
 )
@@ -70,7 +76,8 @@ def plain(text: str) -> str:
 
 def tokens(text: str) -> list[Token]:
     """The tokens of a folded text, in lower case."""
-    text = _DOTTED.sub(lambda m: m[0].replace(".", ""), text[:MAX_CHARS])
+    text = _TAG.sub("", text[:MAX_CHARS])
+    text = _DOTTED.sub(lambda m: m[0].replace(".", ""), text)
     found: list[Token] = []
     end, fresh = -1, True
     for match in _TOKEN.finditer(text):

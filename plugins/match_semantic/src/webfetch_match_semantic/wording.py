@@ -17,10 +17,6 @@ _ASKING = frozenset(("what", "who", "where", "when", "how", "why", "that", "ther
 _ASKERS = frozenset(("what", "who", "whom", "whose", "where", "when", "how", "why", "which"))
 _COURTESIES = words("courtesies")
 _COURTESY_WITHIN = 12
-_TAGS = frozenset(
-    ("is", "are", "am", "was", "were", "do", "does", "did", "can", "will", "would", "has", "have")
-)
-_TAGGED = frozenset(("i", "you", "he", "she", "it", "we", "they", "that", "there"))
 _ENDINGS = {"re": "are", "ve": "have", "ll": "will", "m": "am"}
 _STEPS = {"this": 0, "current": 0, "last": -1, "previous": -1, "next": 1}
 _PRONOUN_AFTER = frozenset(
@@ -36,18 +32,8 @@ def worded(found: Sequence[Token], year: int) -> tuple[list[Piece], list[Piece]]
     Args:
         year: the year it is, for "this year".
     """
-    single = _dated(_asked_for(_untagged(pieces(_expanded(found)))), year)
+    single = _dated(_asked_for(pieces(_expanded(found))), year)
     return single, _joined(single)
-
-
-def _untagged(found: list[Piece]) -> list[Piece]:
-    """A statement without the "isn't it" after it, which negates nothing."""
-    keys = [piece.key for piece in found]
-    for length in (3, 2):
-        tag = keys[-length:]
-        if len(keys) > length + 2 and tag[0] in _TAGS and tag[-1] in _TAGGED and tag[1:-1] in ([], ["not"]):
-            return found[:-length]
-    return found
 
 
 def _asked_for(found: list[Piece]) -> list[Piece]:
