@@ -39,15 +39,13 @@ SINCE = listed("since seit depuis desde dal dall'anno sinds sedan od")
 
 _NO_YEAR_BEFORE = listed("""
     port rfc iso route highway error code form model boeing rtx gtx flight room section article no
-    number windows
-    page line top about over under than least
+    number windows page line top about over under than least
 """)
 _NO_YEAR_AFTER = listed("""
     usd eur gbp jpy cny inr chf cad aud dollars dollar euros euro pounds yen yuan rupees pesos won
-    mah mb gb tb km
-    miles mile meters metres kg lbs grams calories kcal rpm watts watt volts hours minutes seconds
-    days weeks
-    years people users words steps points units pieces feet ft mg ml btu mhz hz
+    mah mb gb tb km miles mile meters metres kg lbs grams calories kcal rpm watts watt volts hours
+    minutes seconds
+    days weeks years people users words steps points units pieces feet ft mg ml btu mhz hz
 """)
 
 
