@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import subprocess
 from collections.abc import Iterator
@@ -13,6 +15,9 @@ import pytest
 pytest.importorskip("webfetch_cache_lmdb")
 
 from case_areas.cache_store import probe
+
+from webfetch_core import Settings, Webfetch
+from webfetch_core.cli import main
 
 MB = 1 << 20
 
@@ -57,6 +62,37 @@ def test_a_hundred_entries_take_little_disk(tmp_path: Path) -> None:
     seen = probe({"act": "size", "entries": 100}, tmp_path)["measured"]
     assert (seen["exceptions"], seen["rows"]) == (0, 100)
     assert seen["mb"] < 5
+
+
+def test_the_commands_over_the_real_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    environ = {"WEBFETCH_HOME": str(tmp_path / "home"), "XDG_CONFIG_HOME": str(tmp_path / "config")}
+
+    def run(*words: str) -> tuple[int, dict[str, Any]]:
+        out = io.StringIO()
+        code = main([*words, "--json"], environ=environ, stdout=out, stderr=io.StringIO())
+        return code, json.loads(out.getvalue())
+
+    with Webfetch(Settings(home=environ["WEBFETCH_HOME"], cache=("lmdb",)), environ=environ) as wf:
+        wf.save_finding("how old is the harbour clock", "It was rebuilt in 1931.")
+        for n in range(200):
+            wf.cache().put("vectors", b"%d" % n, b"v" * 20_000)
+        wf.cache().clear("vectors")
+    code, told = run("cache", "stats")
+    assert code == 0 and told["cache"]["reclaimable"] > 3 * MB
+    code, told = run("cache", "compact")
+    assert code == 0 and told["compacted"]["after"] < MB < 3 * MB < told["compacted"]["before"]
+    code, told = run("cache", "verify")
+    assert (code, told["sound"], told["store"]) == (0, True, [])
+    code, told = run("cache", "export", "rows.gz")
+    assert code == 0 and told["exported"]["rows"]["findings"] == 1
+    assert run("cache", "purge", "--space", "findings")[1]["purged"] == 1
+    code, told = run("cache", "import", "rows.gz")
+    assert code == 0 and told["imported"]["stored"]["findings"] == 1
+    file = Path(run("cache", "stats")[1]["cache"]["path"])
+    file.write_bytes(file.read_bytes().replace(b"how old is the harbour", b"how odd is the harbour"))
+    code, told = run("cache", "verify")
+    assert (code, told["sound"]) == (7, False) and "checksum" in told["store"][0]
 
 
 @pytest.fixture

@@ -14,13 +14,14 @@ from ..pipeline.render import human_age
 from ..stages import Cache
 from . import cache_files
 from .exit_codes import NOTHING_FOUND, OK
-from .output import Streams, table, width_of
+from .output import Streams, table, told_size, width_of
 from .parser import UsageFault
 from .status import cache_rows
 
 if TYPE_CHECKING:
     from ..app import Webfetch
 
+WORTH_TELLING_BYTES = 10_000_000
 KEY_DIGITS = 12
 """How much of a key is shown; ``show`` and ``purge --query`` take 8 digits or more."""
 
@@ -57,6 +58,9 @@ def _stats(args: Namespace, wf: Webfetch, store: Cache, streams: Streams, width:
         streams.json({"cache": stats, "counters": counters})
         return OK
     rows = cache_rows(stats)
+    if isinstance(stats.get("reclaimable"), int) and stats["reclaimable"] >= WORTH_TELLING_BYTES:
+        rows.append(("gaps", f"{told_size(stats['reclaimable'])}, which webfetch cache compact gives back"))
+    rows += [("damaged", f"{file} is kept") for file in stats.get("set_aside", ())]
     rows += [(name.replace("_", " "), str(number)) for name, number in sorted(counters.items())]
     streams.text("\n".join(table(rows, width=width)))
     return OK

@@ -190,6 +190,13 @@ def test_reading_takes_no_turn(make: Opener, path: Path) -> None:
         assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize("durable", [True, False])
+def test_a_commit_waits_for_the_disk(make: Opener, durable: bool) -> None:
+    flags = lmdb_of(make(durable=durable)).flags()
+    assert flags["sync"] and not flags["map_async"] and not flags["writemap"]
+    assert flags["metasync"] is durable
+
+
 # ---- size ----
 
 

@@ -164,7 +164,8 @@ class Careful(MemoryCache):
         return {"before": 20_000_000, "after": 3_000}
 
     def stats(self) -> Mapping[str, Any]:
-        return {**super().stats(), "set_aside": ["/data/cache.lmdb.corrupt-1"]}
+        own = {"set_aside": ["/data/cache.lmdb.corrupt-1"], "reclaimable": 40_000_000}
+        return {**super().stats(), **own}
 
 
 def test_a_store_that_looks_through_itself(cli: Any) -> None:
@@ -178,6 +179,13 @@ def test_a_store_that_looks_through_itself(cli: Any) -> None:
     assert ran.code == 7 and ran.out == "page 7 is damaged\nand page 8\n"
     assert "fix: webfetch cache export FILE" in ran.err
     assert json.loads(cli("cache", "verify", "--json").out)["store"] == ["page 7 is damaged", "and page 8"]
+
+
+def test_stats_tell_of_gaps_and_of_damaged_files(cli: Any) -> None:
+    cli.plugins[-1] = fake_plugin("cache", Careful(), name="careful")
+    out = cli("cache", "stats").out
+    assert "40.0 MB, which webfetch cache compact gives back" in out
+    assert "/data/cache.lmdb.corrupt-1 is kept" in out
 
 
 def test_compact(cli: Any) -> None:
