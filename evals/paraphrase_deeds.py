@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from functools import cache
 
 from paraphrase_made import HELD_QUESTIONS, Pair, held, qualified, qualifier, thing
-from paraphrase_rules import LISTS, corrupt, words
+from paraphrase_rules import LISTS, words
+from paraphrase_traps import corrupt
 
 # ---- what somebody does --------------------------------------------------------------------------
 
@@ -141,7 +142,7 @@ def about_roles(rng: random.Random, of_held: bool) -> Iterator[Pair]:
     verbs = [v for v in every if held(v[0], HELD_QUESTIONS) == of_held]
     while True:
         b, p, q = rng.choice(verbs)
-        kind = rng.choice(("person", "company", "team", "country"))
+        kind = rng.choice(("person", "first", "company", "team", "country"))
         x, y = thing(kind, rng, of_held), thing(kind, rng, of_held)
         if x == y:
             continue

@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from attrs import frozen
-from paraphrase_rules import LISTS, SURFACE, corrupt, overlap, reword, words
+from paraphrase_rules import LISTS, SURFACE, overlap, reword, words
+from paraphrase_traps import corrupt
 
 HELD_QUESTIONS, HELD_THINGS = 8, 5
 """One in so many is held out."""

@@ -1,4 +1,4 @@
-"""Rules that reword a query so that it asks the same, or change it so that it asks something else.
+"""Rules that reword a query so that it asks the same.
 
 The word lists they take lie in ``paraphrase_lists/words.txt``. Every rule returns None where it does not
 apply. ``rng`` is the only source of chance.
@@ -51,7 +51,7 @@ def words() -> dict[str, tuple[str, ...]]:
 
 
 @cache
-def _exchange(name: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+def exchange(name: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     """Patterns and what replaces them, in both directions."""
     pairs = [tuple(row.split(" = ")) for row in words()[name]]
     both = [(a, b) for a, b in pairs] + [(b, a) for a, b in pairs]
@@ -87,7 +87,7 @@ def overlap(a: str, b: str) -> float:
 
 
 def synonym(q: str, rng: random.Random) -> str | None:
-    fitting = [(p, r) for p, r in _exchange("same") if p.search(q)]
+    fitting = [(p, r) for p, r in exchange("same") if p.search(q)]
     if not fitting:
         return None
     pattern, other = rng.choice(fitting)
@@ -150,6 +150,23 @@ def keywords(q: str, rng: random.Random) -> str | None:
         text = re.sub(r"\b(?:of|in|for|on|by|at|to) ", "", text, flags=re.I)
     text = re.sub(r"[,\"']", "", " ".join(text.split()))
     return text if len(text.split()) >= 2 and text.lower() != q.lower() else None
+
+
+def typed(q: str, rng: random.Random) -> str | None:
+    """Key words, some of them in another order, for a synonym or passive of the question."""
+    before = q
+    for rule in (passive, synonym, turned):
+        if rng.random() < 0.25:
+            before = rule(before, rng) or before
+    text = keywords(before, rng)
+    if (
+        text
+        and rng.random() < 0.35
+        and len(parts := re.split(r" (?=in |of |for |by |at |on |from |with )", text)) > 1
+    ):
+        at = rng.randrange(1, len(parts))
+        text = " ".join([*parts[at:], *parts[:at]])
+    return text
 
 
 def turned(q: str, rng: random.Random) -> str | None:
@@ -231,93 +248,3 @@ def reword(q: str, rng: random.Random, rules: Sequence[Rule] = REWORDING, most: 
     for place in sorted(chosen):
         result = rules[place](result, rng) or result
     return result if result.lower().rstrip("?. ") != q.lower().rstrip("?. ") else None
-
-
-# ---- another question in almost the same words ---------------------------------------------------
-
-
-def other_word(q: str, rng: random.Random) -> str | None:
-    fitting = [(p, r) for p, r in _exchange("other") if p.search(q)]
-    if not fitting:
-        return None
-    pattern, other = rng.choice(fitting)
-    return pattern.sub(lambda _: other, q, count=1)
-
-
-def other_number(q: str, rng: random.Random) -> str | None:
-    found = list(re.finditer(r"\d+|\b(?:" + "|".join(NUMBERS[2:]) + r")\b", q, re.I))
-    if not found:
-        return None
-    m = rng.choice(found)
-    if not m[0].isdigit():
-        others = [n for n in NUMBERS[2:] if n != m[0].lower()]
-        return q[: m.start()] + rng.choice(others) + q[m.end() :]
-    step = rng.choice((1, -1, 2, -3, 10, -10, 4)) if int(m[0]) > 10 else rng.choice((1, 2, 3))
-    return q[: m.start()] + str(int(m[0]) + step) + q[m.end() :]
-
-
-def narrowed(q: str, rng: random.Random) -> str | None:
-    extra = rng.choice(words()["narrow"])
-    if extra.split()[-1] in q:
-        return None
-    mark = "?" if q.endswith("?") else ""
-    return f"{q.rstrip('?!. ')} {extra}{mark}"
-
-
-def narrowed_inside(q: str, rng: random.Random) -> str | None:
-    places = list(
-        re.finditer(r"\b(?:the|a|of|how many|which|what) (?=[a-z]{3,})(?!is|was|are|were|did|does|do )", q)
-    )
-    if not places:
-        return None
-    m, extra = rng.choice(places), rng.choice(words()["inner"])
-    return None if extra in q else q[: m.end()] + extra + " " + q[m.end() :]
-
-
-def negated(q: str, rng: random.Random) -> str | None:
-    if re.search(r"\b(?:not|never|no)\b|n't", q):
-        return None
-    found = re.search(rf"\b({AUX})\b(?= \w)", q, re.I)
-    if not found:
-        return None
-    if re.match(r"(?:how|what|who|which|where|why|when)", q, re.I):
-        subject = re.match(rf"(.*?\b{AUX}\b(?: I| you| the \w+| \w+)?)\b", q, re.I)
-        at = subject.end() if subject else found.end()
-    else:
-        at = found.end()
-    return f"{q[:at]} {rng.choice(('not', 'not', 'never', 'no longer'))}{q[at:]}"
-
-
-def other_kind(q: str, rng: random.Random) -> str | None:
-    """Another question word."""
-    found = re.match(r"(who|when|where|why|how many|how much|how long|how often|what year|what)\b", q, re.I)
-    if not found:
-        return None
-    others = {"when": ("where", "why", "how"), "where": ("when", "why"), "why": ("when", "how"),
-              "who": ("when", "why", "how many people"), "how many": ("which", "what are the names of the"),
-              "how much": ("how often", "how long"), "how long": ("how much", "how often"),
-              "how often": ("how long", "why"), "what year": ("what city", "what country"),
-              "what": ("why", "who", "where")}[found[1].lower()]  # fmt: skip
-    return rng.choice(others) + q[found.end() :]
-
-
-CORRUPTIONS: dict[str, Rule] = {
-    "antonym": other_word,
-    "number": other_number,
-    "modifier": narrowed,
-    "modifier inside": narrowed_inside,
-    "negation": negated,
-    "question type": other_kind,
-}
-
-
-def corrupt(q: str, rng: random.Random) -> tuple[str, str] | None:
-    """Return (another question, what was changed), or None where no rule applies."""
-    names = list(CORRUPTIONS)
-    rng.shuffle(names)
-    names.sort(key=lambda name: name in ("modifier", "question type") and rng.random() < 0.6)
-    for name in names:
-        changed = CORRUPTIONS[name](q, rng)
-        if changed and changed.lower() != q.lower():
-            return changed, name
-    return None

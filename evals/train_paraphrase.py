@@ -1,7 +1,7 @@
 """Train the paraphrase model of rank_onnx and write its adapter, ``data/paraphrase.npz``.
 
     python evals/train_paraphrase.py [--pairs N] [--rank R] [--rate F] [--start FILE]
-    python evals/train_paraphrase.py --export FILE
+    python evals/train_paraphrase.py --export FILE | --show
 
 What it learns from: see ``paraphrase_data``. What is learned are low-rank additions to the projections of
 all-MiniLM-L6-v2 and its biases and norms, and a small head; the word embeddings stay. One pass over freshly
@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from common import ROOT
-from paraphrase_data import Pair, pairs
+from paraphrase_data import Pair, pairs, samples
 from paraphrase_export import MEASURED, RECORDED, calibration, checks, factors, small, thin, write
 from paraphrase_model import Paraphrase
 from torch.nn import functional
@@ -150,7 +150,11 @@ def main() -> None:
     parser.add_argument("--checkpoint", type=Path, default=Path("paraphrase.pt"))
     parser.add_argument("--start", type=Path, help="a checkpoint to go on from")
     parser.add_argument("--export", type=Path, metavar="CHECKPOINT", help="only write its adapter")
+    parser.add_argument("--show", action="store_true", help="only show some pairs of each kind")
     args = parser.parse_args()
+    if args.show:
+        print(samples())
+        return
     torch.set_num_threads(1)
     torch.manual_seed(args.seed)
     rng = random.Random(args.seed)

@@ -107,7 +107,7 @@ def webfetch_rankers() -> list[Provider[Ranker]]:
             settings=RankOnnxSettings,
             requires=(Model(MINILM),),
             traits=RankTraits(kind="paraphrase"),
-            timeout_s=10.0,
+            timeout_s=30.0,
             max_concurrency=8,
         ),
         Provider(
@@ -117,7 +117,7 @@ def webfetch_rankers() -> list[Provider[Ranker]]:
             settings=RankOnnxSettings,
             requires=(Model(NLI),),
             traits=RankTraits(kind="entailment"),
-            timeout_s=10.0,
+            timeout_s=30.0,
             max_concurrency=8,
         ),
     ]
