@@ -27,7 +27,7 @@ import os, subprocess, sys, time
 from pathlib import Path
 
 def noise(what):
-    print("print:", what)
+    print("print:", what, "\\u26f4")
     sys.__stdout__.write("stdout: noise\\n"); sys.__stdout__.flush()
     os.write(1, b"write: noise\\n")
     subprocess.run([sys.executable, "-c", "print('child: noise')"])
@@ -65,9 +65,25 @@ class Engine:
             raise RuntimeError("the engine broke")
         return [SearchHit(url="https://stage.example/ferry", title=request.query, snippet=request.query)]
 
+    def close(self):
+        (HERE / "closed").touch()
+
 class Fetcher(ScriptedFetcher):
+    # Starts a process of its own, as a browser would be, and ends it when it is closed.
+
+    child = None
+
     def fetch(self, request):
+        if Fetcher.child is None:
+            waits = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+            Fetcher.child = subprocess.Popen(waits, stdin=subprocess.PIPE)
         return super().fetch(request)
+
+    def close(self):
+        super().close()
+        if Fetcher.child is not None:
+            Fetcher.child.kill()
+            Fetcher.child.wait()
 
 @hookimpl
 def webfetch_search_engines():

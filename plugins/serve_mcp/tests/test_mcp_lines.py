@@ -42,14 +42,19 @@ def test_only_messages_get_to_stdout_whatever_a_plugin_prints(raw: Start) -> Non
     server.call(1, "web_search", query="ferry")
     server.call(2, "web_search", query="broken")
     assert server.ask(3, "ping")["result"] == {}
+    server.call(4, "fetch_url", url="https://stage.example/ferry")
+    started = children(server.process.pid)
     assert server.end() == 0
+    assert not [pid for pid in started if alive(pid)]
     assert server.process.stdout.read() == b""
     for told in ("print: import", "stdout: noise", "write: noise", "child: noise", "print: search"):
         assert told in server.errors
 
 
 def test_text_is_utf_8_both_ways_whatever_the_locale(raw: Start) -> None:
-    server = raw(LC_ALL="C", PYTHONIOENCODING="cp1252", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    server = raw(
+        STAGE_NOISE="1", LC_ALL="C", PYTHONIOENCODING="cp1252", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0"
+    )
     server.begin()
     query = "café 🚀 東京"
     line = json.dumps(
@@ -173,14 +178,17 @@ def test_without_a_word_it_ends_with_its_input(raw: Start) -> None:
 def test_a_signal_ends_it_and_all_that_it_started(raw: Start, stage: Any, number: int, code: int) -> None:
     server = raw()
     server.begin()
+    server.call(1, "fetch_url", url="https://stage.example/ferry")
     arguments = {"name": "web_search", "arguments": {"query": "slow-y"}}
     server.send({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": arguments})
     while not (stage.folder / "reached-slow-y").exists():
         time.sleep(0.01)
     started = children(server.process.pid)
+    assert started
     server.process.send_signal(number)
     assert server.wait() == code
     assert not [pid for pid in started if alive(pid)]
+    assert (stage.folder / "closed").exists()
     assert "Traceback" not in server.errors
 
 
