@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from attrs import evolve
 from fastapi import APIRouter
 from starlette.responses import Response
 
@@ -74,7 +75,9 @@ def make_router(serving: Serving) -> APIRouter:
             excerpts = wf.excerpts(result, given.max_tokens, full_results=given.full_results)
             text = None
             if given.render:
-                text = wf.render(result, given.max_tokens, full_results=given.full_results)
+                # The excerpts are compressed already: what is full of them is all of them.
+                shown = evolve(result, chunks=tuple(excerpts))
+                text = wf.render(shown, given.max_tokens, full_results=True)
             told = {"schema_version": SCHEMA_VERSION, "excerpts": plain(excerpts), "text": text}
             return {**told, **plain(result)}
 
