@@ -8,6 +8,7 @@ Reads what the other scripts wrote to ``evals/runs`` and writes ``report.md`` an
 - ``lists.svg``: entries of lists kept against tokens (``lists.py``);
 - ``rank_speed.svg``, ``rank_speed_without_amx.svg``: time to rank, beside the reference in the same run
   (``rank_speed.py``);
+- ``matcher.svg``: precision against the share of rewordings found, by set and verifier (``matcher.py``);
 - ``rerank.svg``: nDCG@10 by set and scorer (``rerank.py``).
 
 Of each eval the newest run that holds what is drawn counts; one that was never run is named in the report.
@@ -186,6 +187,45 @@ def rerank(run: Run) -> tuple[str, Draw]:
     return table(["set", *arms], body), draw
 
 
+# ---- the matcher -----------------------------------------------------------------------------------
+
+
+def matcher(run: Run) -> tuple[str, Draw]:
+    lines = [line for line in run["lines"] if ":" not in line["set"]]
+
+    def share(hits: int, of: int) -> str:
+        return f"{hits / of:.3f} ({hits}/{of})" if of else ""
+
+    body = [
+        [
+            line["set"],
+            line["verifier"],
+            share(line["hits"], line["same"]),
+            f"{line['false']}/{line['other']}" if line["other"] else "",
+            f"{line['hits'] / max(line['hits'] + line['false'], 1):.3f}" if line["other"] else "",
+        ]
+        for line in lines
+    ]
+    text = table(["set", "verifier", "rewordings found", "false hits", "precision"], body)
+
+    def draw(plt: Any) -> None:
+        curves = run["curves"]
+        names = list(next(iter(curves.values())))
+        _, axes = plt.subplots(1, len(names), figsize=(3.6 * len(names), 3.6), squeeze=False)
+        for axis, name in zip(axes[0], names, strict=True):
+            for verifier, found in curves.items():
+                points = found[name]
+                axis.plot([p["recall"] for p in points], [p["precision"] for p in points], label=verifier)
+            if name == "all 285":
+                for row in run["reference"]:
+                    axis.plot(row["recall"], row["precision"], "x", color="0.4", label=row["gate"])
+            axis.set(title=name, xlabel="rewordings found", ylabel="precision", xlim=(0, 1), ylim=(0.5, 1.01))
+            axis.grid(alpha=0.3)
+            axis.legend(fontsize=7, loc="lower left")
+
+    return text, draw
+
+
 # ---- the report ----------------------------------------------------------------------------------
 
 
@@ -242,6 +282,14 @@ PARTS = (
         lambda run: _listed(run, "arms") and bool(run.get("without_amx")),
         rank_speed,
         "python evals/rank_speed.py --without-amx",
+    ),
+    Part(
+        "matcher",
+        "Reworded queries",
+        "matcher",
+        lambda run: _listed(run, "lines") and bool(run.get("curves")),
+        matcher,
+        "python evals/matcher.py",
     ),
     Part(
         "rerank",

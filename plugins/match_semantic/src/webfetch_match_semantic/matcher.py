@@ -9,7 +9,7 @@ from attrs import frozen
 
 from webfetch_core.api import Match, PluginContext, WebfetchError
 
-from .rules import OTHER_ORDER, Ruling, rule
+from .rules import OTHER_ORDER, SAME_WORDS, Ruling, rule
 from .settings import MatchSemanticSettings
 from .shortlist import VectorIndex, WordIndex
 from .verifiers import Verifiers
@@ -76,6 +76,8 @@ class SemanticMatcher:
             ruling = rule(query, candidates[place], year)
             if ruling.same and (best is None or ruling.score > best[0]):
                 best = (ruling.score, place, _told(ruling))
+                if ruling.score >= SAME_WORDS:
+                    break  # surer it will not be, and the nearest come first
             elif ruling.same is None:
                 open_questions.append((place, ruling))
             elif not ruling.same:
