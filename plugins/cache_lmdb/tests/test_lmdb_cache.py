@@ -14,8 +14,10 @@ from typing import Any
 
 import lmdb
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from webfetch_cache_lmdb.cache import LmdbCache
-from webfetch_cache_lmdb.layout import reckon
+from webfetch_cache_lmdb.layout import reckon, row_key, split_key
 from webfetch_cache_lmdb.plugin import build_cache, webfetch_caches
 from webfetch_cache_lmdb.settings import LmdbSettings
 
@@ -125,6 +127,21 @@ def test_a_space_whose_name_begins_like_another_is_apart(make: Opener) -> None:
     assert list(cache.scan("a")) == [(b"b", b"a")]
     assert cache.clear("a") == 1
     assert cache.stats()["entries"] == {"ab": 1, "a.b": 1}
+
+
+@given(
+    space=st.one_of(
+        st.sampled_from(["pages", "queries", "vectors", "negative", "findings", "stats", "asked"]),
+        st.from_regex(r"[a-z][a-z0-9_.-]{0,63}", fullmatch=True),
+    ),
+    key=st.binary(max_size=64),
+    other=st.from_regex(r"[a-z][a-z0-9_.-]{0,9}", fullmatch=True),
+)
+def test_space_and_key_are_told_apart_again(space: str, key: bytes, other: str) -> None:
+    full = row_key(space, key)
+    assert split_key(full) == (space, key)
+    assert full.startswith(row_key(space, b""))
+    assert other == space or not full.startswith(row_key(other, b""))
 
 
 def test_values_are_copies(make: Opener) -> None:

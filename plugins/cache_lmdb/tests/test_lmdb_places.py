@@ -141,8 +141,8 @@ def test_which_lmdb_is_used_is_not_left_to_the_environment(path: Path) -> None:
 @pytest.mark.parametrize(
     ("found", "fix"),
     [
-        (b"webfetch-cache 2", "a newer version wrote it: upgrade webfetch-cache-lmdb"),
-        (b"webfetch-cache 0", "another version wrote it"),
+        (b"webfetch-cache 3", "a newer version wrote it: upgrade webfetch-cache-lmdb"),
+        (b"webfetch-cache 1", "another version wrote it"),
         (b"something else", "another version wrote it"),
         (b"", "another version wrote it"),
     ],

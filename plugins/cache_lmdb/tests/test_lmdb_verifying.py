@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from webfetch_cache_lmdb.cache import LmdbCache
+from webfetch_cache_lmdb.layout import row_key
 from webfetch_cache_lmdb.settings import LmdbSettings
 
 Store = Callable[..., LmdbCache]
@@ -120,12 +121,15 @@ def test_it_looks_while_others_write(filled: LmdbCache, path: Path, program: Any
     ("work", "told"),
     [
         (
-            lambda t, o: t.put(b"pages\x00001", b"xxxxyyyy", db=o.handles[b"rows"]),
+            lambda t, o: t.put(row_key("pages", b"001"), b"xxxxyyyy", db=o.handles[b"rows"]),
             "303031 of pages is damaged",
         ),
-        (lambda t, o: t.delete(b"pages\x00001", db=o.handles[b"ticks"]), "has no place in the order of use"),
         (
-            lambda t, o: t.delete(b"pages\x00001", db=o.handles[b"rows"]),
+            lambda t, o: t.delete(row_key("pages", b"001"), db=o.handles[b"ticks"]),
+            "has no place in the order of use",
+        ),
+        (
+            lambda t, o: t.delete(row_key("pages", b"001"), db=o.handles[b"rows"]),
             "counts 40 rows and has 39",
         ),
         (lambda t, o: t.put(b"\xff" * 8, b"no row", db=o.handles[b"ages"]), "101 ages for 100 rows"),
@@ -135,11 +139,11 @@ def test_it_looks_while_others_write(filled: LmdbCache, path: Path, program: Any
         ),
         (lambda t, o: t.put(b"tick", struct.pack(">Q", 3), db=o.meta), "counter of uses is behind"),
         (
-            lambda t, o: t.delete(b"queries\0" + struct.pack(">Q", 40), db=o.handles[b"log"]),
+            lambda t, o: t.delete(row_key("queries", b"") + struct.pack(">Q", 40), db=o.handles[b"log"]),
             "the log of the space queries has gaps",
         ),
         (
-            lambda t, o: t.delete(b"queries\0" + struct.pack(">Q", 80), db=o.handles[b"log"]),
+            lambda t, o: t.delete(row_key("queries", b"") + struct.pack(">Q", 80), db=o.handles[b"log"]),
             "is at change 80 and its log ends with 79",
         ),
     ],

@@ -16,7 +16,7 @@ from typing import Any
 from webfetch_core.api import CacheChange, CacheError
 
 from .environment import Environment
-from .layout import Layout, row_key
+from .layout import Layout, row_key, split_key
 from .settings import LmdbSettings
 from .shared import acquire, release
 
@@ -78,7 +78,7 @@ class LmdbCache:
     def put_many(self, space: str, rows: Mapping[bytes, bytes]) -> None:
         """Store rows, up to 200 in one transaction: one wait for the disk instead of one a row."""
         environment = self._open()
-        kept = [(_full(space, key)[len(space) + 1 :], bytes(value)) for key, value in rows.items()]
+        kept = [(split_key(_full(space, key))[1], bytes(value)) for key, value in rows.items()]
         largest = max((len(value) for _, value in kept), default=0)
         if largest > self._max_value:
             raise CacheError(
