@@ -251,6 +251,18 @@ def test_too_many_requests_are_told_when_to_come_back(serve: Serve) -> None:
     assert server.get("/healthz").status == 200, "whoever looks after the server is not counted"
 
 
+def test_a_client_cannot_pass_for_many(serve: Serve) -> None:
+    server = serve(rate_per_minute=1, burst=2)
+    told = [server.get("/openapi.json", X_Forwarded_For=f"198.51.100.{n}").status for n in range(4)]
+    assert told == [200, 200, 429, 429]
+
+
+def test_a_proxy_that_is_trusted_speaks_for_its_clients(serve: Serve) -> None:
+    server = serve(rate_per_minute=1, burst=1, trust_forwarded=("127.0.0.1",))
+    told = [server.get("/openapi.json", X_Forwarded_For=f"198.51.100.{n % 3}").status for n in range(4)]
+    assert told == [200, 200, 200, 429]
+
+
 def test_fifty_at_once_are_all_answered(serve: Serve) -> None:
     server = serve(workers=4, queue=100)
     jobs = [ENDPOINTS[n % len(ENDPOINTS)] for n in range(50)]

@@ -191,6 +191,14 @@ def test_the_schema_names_what_the_answers_have(server: Server) -> None:
     assert "HTTPValidationError" not in parts
 
 
+def test_the_schema_says_that_a_token_is_needed(serve: Serve, server: Server) -> None:
+    open_to_all = server.get("/openapi.json").json
+    assert "security" not in open_to_all["paths"]["/api/v1/search"]["post"]
+    locked = serve(token="a-token-of-these-tests-0123456789").get("/openapi.json").json
+    assert locked["paths"]["/api/v1/search"]["post"]["security"] == [{"HTTPBearer": []}]
+    assert locked["components"]["securitySchemes"]["HTTPBearer"]["scheme"] == "bearer"
+
+
 # ---- apps of others ------------------------------------------------------------------------------
 
 

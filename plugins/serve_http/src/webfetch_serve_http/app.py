@@ -55,7 +55,7 @@ def make_app(
         openapi_url="/openapi.json",
         redirect_slashes=False,
     )
-    app.include_router(native.make_router(serving))
+    app.include_router(native.make_router(serving, locked=bool(token)))
 
     @app.get("/healthz", responses={200: {"model": Health}}, response_model=None, tags=["webfetch"])
     async def healthz() -> Response:

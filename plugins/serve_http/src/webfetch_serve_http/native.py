@@ -6,7 +6,8 @@ import time
 from typing import Any
 
 from attrs import evolve
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
+from fastapi.security import HTTPBearer
 from starlette.responses import Response
 
 from webfetch_core import ConfigError, SearchResult, __version__
@@ -46,9 +47,10 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def make_router(serving: Serving) -> APIRouter:
-    """The routes, in the order of the documentation."""
-    router = APIRouter(prefix="/api/v1", responses=ERRORS, tags=["webfetch"])
+def make_router(serving: Serving, *, locked: bool) -> APIRouter:
+    """The routes, in the order of the documentation; ``locked`` has the schema say that a token is needed."""
+    needs = [Depends(HTTPBearer(auto_error=False))] if locked else []  # the gate is what asks for it
+    router = APIRouter(prefix="/api/v1", responses=ERRORS, tags=["webfetch"], dependencies=needs)
     wf, desk = serving.wf, serving.desk
 
     @router.post("/search", response_model=None, responses={200: {"model": SearchReply}})

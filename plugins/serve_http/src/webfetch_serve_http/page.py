@@ -6,6 +6,7 @@ no style but the page's own.
 
 from __future__ import annotations
 
+import time
 from base64 import b64encode
 from contextlib import suppress
 from functools import cache
@@ -23,8 +24,8 @@ from .faults import Fault, fault_of
 from .given import Given
 from .serving import Serving, query_given
 
-MAX_DOCUMENTS, CACHE_S = 20, 0.5
-"""Documents that are looked up for a result, and the seconds for each."""
+MAX_DOCUMENTS, CACHE_S, LOOKING_S = 20, 0.25, 0.5
+"""Documents that are looked up for a result, the seconds for each, and for how long beyond the deadline."""
 MAX_TEXT_CHARS = 60_000
 """Of a page that is read; the rest is counted."""
 
@@ -60,34 +61,39 @@ async def _search(serving: Serving, given: Given, query: str) -> Response:
     freshness = given.text("freshness")
     fresh = given.flag("fresh")
 
-    def job(left: float) -> dict[str, Any]:
+    def job(left: float) -> Response:
+        late = time.monotonic() + left + LOOKING_S
         result = serving.wf.search(query, freshness=freshness or None, force_fresh=fresh, deadline_s=left)
         excerpts = serving.wf.excerpts(result)
         passages = view.passages_of(result, excerpts)
-        return {
-            "result": result,
-            "excerpts": [chunk for chunk in excerpts if chunk.text.strip()],
-            "passages": passages,
-            "engines": view.engines_of(result.attempts),
-            "pages": view.pages_of(result, _at_hand(serving, result)),
-            "bars": view.bars_of(result),
-            "provenance": view.provenance_of(result),
-            "kept": sum(passage.kept for passage in passages),
-            "size": sum(passage.size for passage in passages),
-            "took": view.seconds(result.elapsed_s),
-        }
+        return _page(
+            "result.html",
+            title=f"{query[:80]} - webfetch",
+            query=query,
+            freshness=freshness,
+            fresh=fresh,
+            result=result,
+            excerpts=[chunk for chunk in excerpts if chunk.text.strip()],
+            passages=passages,
+            engines=view.engines_of(result.attempts),
+            pages=view.pages_of(result, _at_hand(serving, result, late)),
+            bars=view.bars_of(result),
+            provenance=view.provenance_of(result),
+            kept=sum(passage.kept for passage in passages),
+            size=sum(passage.size for passage in passages),
+            took=view.seconds(result.elapsed_s),
+        )
 
-    shown = await serving.desk.run(job, serving.search_s())
-    shown |= {"query": query, "freshness": freshness, "fresh": fresh}
-    return _page("result.html", title=f"{query[:80]} - webfetch", **shown)
+    return await serving.desk.run(job, serving.search_s())
 
 
-def _at_hand(serving: Serving, result: SearchResult) -> dict[str, Document]:
-    """The documents of a result that are in the page cache; the network is not asked."""
+def _at_hand(serving: Serving, result: SearchResult, late: float) -> dict[str, Document]:
+    """The documents of a result that are in the page cache, looked for until ``late`` at most; the network is
+    not asked."""
     failed = {failure.url for failure in result.failed_urls}
     found = {}
     for hit in result.hits[:MAX_DOCUMENTS]:
-        if hit.url not in failed:
+        if hit.url not in failed and time.monotonic() < late:
             with suppress(WebfetchError):
                 found[hit.url] = serving.wf.fetch(hit.url, cache_only=True, deadline_s=CACHE_S)
     return found

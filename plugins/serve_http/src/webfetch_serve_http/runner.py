@@ -201,6 +201,7 @@ def config_of(app: Any, settings: HttpSettings) -> Any:
         interface="asgi3",
         lifespan="off",
         log_config=None,
+        log_level="error",  # of bytes that are no HTTP it would warn, a line each
         access_log=False,
         server_header=False,
         proxy_headers=bool(settings.trust_forwarded),
