@@ -11,7 +11,7 @@ from contextlib import suppress
 
 TYPE_CHECKING = False  # typing and pathlib are not imported here: --help is to be quick
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
     from typing import Any, BinaryIO, NoReturn, TextIO
 
@@ -111,12 +111,12 @@ def _fill_standard_descriptors() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
 
 
-def protocol_streams(out: TextIO) -> tuple[BinaryIO, BinaryIO]:
-    """stdin and stdout for a protocol alone, as bytes.
+def protocol_streams(out: TextIO) -> tuple[BinaryIO, BinaryIO, Callable[[], None]]:
+    """stdin and stdout for a protocol alone, as bytes, and what gives stdout back.
 
-    Where ``out`` is the process's stdout, descriptor 0 becomes the null device and 1 becomes stderr, for
-    the rest of the process: nothing that a plugin, a C library or a child process prints or reads, now
-    or when it is shut down, gets between the lines of the protocol. Other streams are handed on as they are.
+    Where ``out`` is the process's stdout, descriptor 0 becomes the null device and 1 becomes stderr:
+    nothing that a plugin, a C library or a child process prints or reads, now or when it is shut down, gets
+    between the lines of the protocol. Other streams are handed on as they are.
     """
     try:
         own = out.fileno() == 1
@@ -124,14 +124,19 @@ def protocol_streams(out: TextIO) -> tuple[BinaryIO, BinaryIO]:
         own = False
     if not own:
         given: Any = getattr(out, "buffer", None)
-        return io.BytesIO(), io.BytesIO() if given is None else given
+        return io.BytesIO(), io.BytesIO() if given is None else given, lambda: None
     out.flush()
     stdin, stdout = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)
     os.dup2(2, 1)
-    return stdin, stdout
+
+    def give_back() -> None:
+        with suppress(OSError, ValueError):
+            os.dup2(stdout.fileno(), 1)
+
+    return stdin, stdout, give_back
 
 
 def _is_utf8(stream: TextIO) -> bool:

@@ -6,7 +6,8 @@ The server is started before any other plugin is loaded: it can answer while the
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
@@ -86,8 +87,8 @@ def run_server(
         PluginFault: it failed in a way that it did not foresee.
     """
     settings = read_settings(flags, environ)
-    stdin, stdout = protocol_streams(out)
-    with logged(flags.debug, err):
+    stdin, stdout, give_back = protocol_streams(out)
+    with logged(flags.debug, err), _given_back(give_back):
         server = _server(name, settings)
         try:
             parser = Parser(prog=f"webfetch serve {name}", description=server.summary)
@@ -113,6 +114,16 @@ def run_server(
                 f"the server {name} of the plugin {_PREFIX}{name} failed: {describe(exc)}"
             ) from exc
     return code
+
+
+@contextmanager
+def _given_back(give_back: Callable[[], None]) -> Iterator[None]:
+    """Have help and errors where they belong; after a server that ran, stdout stays its own to the end."""
+    try:
+        yield
+    except BaseException:
+        give_back()
+        raise
 
 
 def _server(name: str, settings: Settings) -> Server:

@@ -97,6 +97,24 @@ def test_stdout_is_the_servers_alone_and_other_plugins_come_when_it_opens(site: 
         assert told in run.stderr
 
 
+@pytest.mark.parametrize(("word", "code"), [("--help", 0), ("--fail=config", 3)])
+def test_help_and_errors_are_told_where_every_command_tells_them(
+    site: Path, tmp_path: Path, word: str, code: int
+) -> None:
+    call = f"import sys; sys.path.insert(0, {str(site)!r}); from webfetch_core.cli import console; console()"
+    run = subprocess.run(
+        [sys.executable, "-c", call, "serve", "greet", word, "--json"],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=tmp_path,
+    )
+    assert run.returncode == code
+    assert run.stdout.startswith("usage: webfetch serve greet" if code == 0 else '{\n  "schema_version"')
+    assert "serve_greet is imported" in run.stderr
+
+
 def test_its_help_usage_and_settings_are_its_own(site: Path, bare_cli: Any) -> None:
     assert "--fail FAIL" in bare_cli("serve", "greet", "--help").out
     ran = bare_cli("serve", "greet", "--fial", "x")
