@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import socket
 import time
@@ -126,6 +127,17 @@ def test_an_allowed_origin_may(serve: Serve) -> None:
     assert reply.status == 204 and reply.headers["access-control-allow-origin"] == "https://chat.example"
     reply = server.post("/api/v1/search", {"query": "warp"}, Origin="https://chat.example")
     assert reply.status == 200 and reply.headers["access-control-allow-origin"] == "https://chat.example"
+
+
+def test_a_header_that_is_there_twice_is_refused(server: Server) -> None:
+    """Two servers in a row could go by one each."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    connection.putrequest("GET", "/openapi.json")
+    connection.putheader("Authorization", "Bearer a")
+    connection.putheader("Authorization", "Bearer b")
+    connection.endheaders()
+    assert connection.getresponse().status == 400
+    connection.close()
 
 
 # ---- sizes ---------------------------------------------------------------------------------------

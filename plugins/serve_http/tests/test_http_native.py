@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -215,3 +217,19 @@ def test_another_app_is_mounted_behind_the_gate(serve: Serve) -> None:
     assert server.post("/mcpx", b"{}").status == 404
     assert server.post("/mcp", b"{}", Authorization="").status == 401
     assert server.post("/mcp", b"{}", Host="evil.example").status == 421
+
+
+def test_what_an_app_does_after_its_answer_is_not_cut_off(serve: Serve) -> None:
+    done = threading.Event()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"x", "more_body": True})
+        await send({"type": "http.response.body", "body": b"y"})
+        for _ in range(20):  # the wait for a hang-up ends meanwhile
+            await asyncio.sleep(0.01)
+        done.set()
+
+    assert serve(mounts={"/mcp": app}).post("/mcp", b"{}").body == b"xy"
+    assert done.wait(20)

@@ -12,6 +12,7 @@ from collections.abc import Callable, MutableMapping
 from contextlib import suppress
 from typing import Any
 
+from attrs import define
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -36,6 +37,8 @@ SECURITY_HEADERS = (
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
 )
+
+_ONCE = (b"host", b"origin", b"authorization", b"x-api-key", b"content-type")
 
 PageOfFault = Callable[[Fault], Response]
 Log = Callable[[str, BaseException | None], None]
@@ -71,8 +74,8 @@ class Gate:
             headers.get("content-type", ""),
         )
         scope["state"] = {**scope.get("state", {}), "dialect": dialect}
-        begun: list[bool] = []
-        guarded = _with_headers(send, self._extra(headers), begun)
+        sent = _Sent()
+        guarded = _with_headers(send, self._extra(headers), sent)
         try:
             if await self._preflight(scope, headers, guarded, receive):
                 return
@@ -84,14 +87,14 @@ class Gate:
             body = await self._body(headers, receive)
             if not shown and not self._open_to_all(scope) and not self._in_body(body):
                 raise _unauthorized()
-            await self._forward(scope, body, receive, guarded)
+            await self._forward(scope, body, receive, guarded, sent)
         except _HungUp:
             return
         except Exception as exc:
             fault = fault_of(exc)
             if fault.status == 500:
                 self._log("request.failed", exc)
-            if begun:  # it was answered in part, or the app's own handler has answered
+            if sent.begun:  # it was answered in part, or the app's own handler has answered
                 return
             response = self._page(fault) if dialect == PAGE else reply_to(fault, dialect)
             if fault.status == 401:
@@ -107,6 +110,9 @@ class Gate:
 
     def _check(self, scope: Scope, headers: dict[str, str]) -> None:
         settings = self._settings
+        names = [name.lower() for name, _ in scope["headers"]]
+        if any(names.count(name) > 1 for name in _ONCE):
+            raise Fault(400, "bad_request", "a header that there may be one of is there twice")
         if not host_allowed(headers.get("host", ""), settings.host, settings.allow_hosts):
             raise Fault(
                 421,
@@ -192,29 +198,38 @@ class Gate:
         except TimeoutError:
             raise Fault(408, "slow_body", f"the body did not arrive within {BODY_S:.0f} s") from None
 
-    async def _forward(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+    async def _forward(self, scope: Scope, body: bytes, receive: Receive, send: Send, sent: _Sent) -> None:
         gone: asyncio.Task[Message] = asyncio.ensure_future(_disconnect(receive))
-        sent = False
+        given = False
 
         async def replay() -> Message:
-            nonlocal sent
-            if not sent:
-                sent = True
+            nonlocal given
+            if not given:
+                given = True
                 return {"type": "http.request", "body": body, "more_body": False}
             return await asyncio.shield(gone)
 
         work = asyncio.ensure_future(_run(self._app, scope, replay, send))
         try:
             await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
-            if not work.done():
+            # A complete answer ends the wait as a hang-up does, but what comes after it is not cut off.
+            if not work.done() and not sent.finished:
                 work.cancel()
                 await asyncio.wait({work})
                 raise _HungUp
-            work.result()
+            await work
         finally:
             gone.cancel()
             if not work.done():
                 work.cancel()
+
+
+@define
+class _Sent:
+    """How far an answer is."""
+
+    begun: bool = False
+    finished: bool = False
 
 
 class _HungUp(Exception):
@@ -259,14 +274,16 @@ def _headers(scope: Scope) -> dict[str, str]:
     return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
 
 
-def _with_headers(send: Send, extra: list[tuple[bytes, bytes]], begun: list[bool]) -> Send:
+def _with_headers(send: Send, extra: list[tuple[bytes, bytes]], sent: _Sent) -> Send:
     async def sending(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
-            begun.append(True)
+            sent.begun = True
             own = list(message.get("headers", ()))
             names = {name.lower() for name, _ in own} | {name for name, _ in extra}
             added = [header for header in SECURITY_HEADERS if header[0] not in names]
             message = {**message, "headers": [*own, *extra, *added]}
+        elif message["type"] == "http.response.body" and not message.get("more_body"):
+            sent.finished = True  # before it is sent: the wait for a hang-up may end right then
         await send(message)
 
     return sending
