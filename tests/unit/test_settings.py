@@ -149,6 +149,8 @@ def test_a_mistake_is_told_with_its_key_and_its_file(load: Any, tmp_path: Path, 
         ("[net]\nuse_env_proxies = true", "net.use_env_proxies"),
         ("[plugins.search_brave]\nbase_url = 'https://keys.example'", "plugins.search_brave.base_url"),
         ("[plugins.rank_onnx]\ncrossencoder = '/proc/self/cwd/evil'", "plugins.rank_onnx.crossencoder"),
+        ("[plugins.serve_http]\nhost = '0.0.0.0'", "plugins.serve_http.host"),
+        ("[plugins.serve_mcp]\ntoken_env = 'HOME'", "plugins.serve_mcp.token_env"),
         ("[plugins.search_ddg]\nproxy = 'http://keys.example'", "plugins.search_ddg.proxy"),
     ],
 )

@@ -19,9 +19,12 @@ DOTENV = ".env"
 _LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*\Z", re.DOTALL)
 # What such names do, they do to any program that is started: a folder must not get hold of that.
 _NEVER = re.compile(r"PATH\Z|PYTHON|LD_|DYLD_|_?MALLOC_")
-# Nor of private hosts, of where keys are sent, and of which other file says so: what a settings file
-# that only lies here may not set either (settings_load.NOT_FROM_A_FOLDER).
-_NOT_FROM_A_FOLDER = re.compile(r"WEBFETCH_(?:CONFIG\Z|NET__|PLUGINS__\w+?__\w*(?:BASE_URL|PROXY)\Z)", re.I)
+# Nor of private hosts, of who is let in, of where keys are sent, and of which other file says so: what a
+# settings file that only lies here may not set either (settings_load.NOT_FROM_A_FOLDER).
+_NOT_FROM_A_FOLDER = re.compile(
+    r"WEBFETCH_(?:CONFIG\Z|NET__|PLUGINS__SERVE_|PLUGINS__\w+?__\w*(?:BASE_URL|PROXY|BIENCODER|CROSSENCODER)\Z)",
+    re.I,
+)
 
 
 def environment(stderr: TextIO, folder: Path | None = None) -> Mapping[str, str]:

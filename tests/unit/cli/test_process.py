@@ -68,6 +68,8 @@ def test_what_acts_on_any_program_is_not_taken(tmp_path: Path, monkeypatch: pyte
         "LD_PRELOAD",
         "DYLD_INSERT_LIBRARIES",
         "WEBFETCH_NET__ALLOW_HOSTS",
+        "WEBFETCH_PLUGINS__SERVE_HTTP__HOST",
+        "WEBFETCH_PLUGINS__RANK_ONNX__CROSSENCODER",
         "WEBFETCH_CONFIG",
         "WEBFETCH_PLUGINS__SEARCH_BRAVE__BASE_URL",
     ):
