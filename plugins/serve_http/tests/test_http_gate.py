@@ -339,7 +339,7 @@ def test_faults_of_ours_tell_nothing(serve: Serve, monkeypatch: pytest.MonkeyPat
     server = serve()
 
     def broken(*_: Any, **__: Any) -> Any:
-        raise RuntimeError("at /home/somebody/secret.py with key=hunter2-hunter2")
+        raise RuntimeError("at /srv/somebody/secret.py with key=hunter2-hunter2")
 
     monkeypatch.setattr(server.wf, "search", broken)
     monkeypatch.setattr(server.wf, "fetch", broken)

@@ -185,7 +185,7 @@ def test_firecrawl_is_never_told_to_ask_again_at_once(status: int) -> None:
         (PageError("a wall", kind="login"), 422, "login"),
         (TimedOut("late"), 504, "timeout"),
         (Unavailable("down"), 502, "unavailable"),
-        (ValueError("at /home/user/secret.py: key=hunter2"), 500, "fault"),
+        (ValueError("at /srv/user/secret.py: key=hunter2"), 500, "fault"),
     ],
 )
 def test_every_error_has_a_status(error: Exception, status: int, kind: str) -> None:
