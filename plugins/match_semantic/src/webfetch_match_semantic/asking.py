@@ -73,7 +73,7 @@ def _by_word(found: Sequence[str]) -> Asked:
     if any(a in _REASONS and b in ("for", "why", "behind", "of") for a, b in pairwise(found)):
         return Asked("why")
     for n, (a, b) in enumerate(pairwise(found)):
-        if a == "number" and b == "of":
+        if a == "number" and b == "of" and "which" not in found:
             return Asked("count", frozenset((n,)))
     if found and found[0] in YESNO:
         return Asked("yesno")

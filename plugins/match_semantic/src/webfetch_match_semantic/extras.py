@@ -14,6 +14,7 @@ from .vocabulary import FILLERS, IMPLIED, KINDS, SCOPE
 
 _NARROWING = words("narrowing")
 _TITLES = words("titles")
+_VARIANTS = words("variants")
 _SCOPING = frozenset(("for", "with", "without", "per", "during", "among", "in", "at", "on"))
 _PLACING = frozenset(("in", "for", "at", "on", "of", "about", "near", "within", "among", "between"))
 _ARTICLES = frozenset(("the", "a", "an", "my", "your", "their", "his", "her"))
@@ -41,7 +42,10 @@ def light(item: Item, a: Question, b: Question) -> bool:
         return True
     if any(item.key in IMPLIED.get(question.kind, ()) for question in (a, b)):
         return True
-    return item.key not in SCOPE and (item.key in FILLERS or item.key in KINDS)
+    if item.key in SCOPE:
+        return False
+    owner = a if any(item is one for one in a.items) else b
+    return item.key in FILLERS or (item.key in KINDS and not _placed(item, owner))
 
 
 def heavy(a: Question, b: Question, both: Alignment) -> tuple[list[Item], list[Item]]:
@@ -57,6 +61,10 @@ def scope(a: Question, b: Question, both: Alignment) -> str:
     """What narrows a question down on one side alone."""
     if narrowed := (a.small ^ b.small) & _NARROWING:
         return "/".join(sorted(narrowed))
+    for side, asked in zip(both.left, (a, b), strict=True):
+        for item in side:
+            if item.key in _VARIANTS and _after_name(item, asked):
+                return item.word
     left, right = heavy(a, b, both)
     for mine, others, rest, question in ((left, right, both.left[1], a), (right, left, both.left[0], b)):
         for item in mine:
@@ -66,6 +74,10 @@ def scope(a: Question, b: Question, both: Alignment) -> str:
             if not others and not _modifies(item) and _narrows(item, question, both):
                 return item.word
     return ""
+
+
+def _after_name(item: Item, question: Question) -> bool:
+    return any(one.at == item.at - 1 and (one.name or one.kind == "number") for one in question.items)
 
 
 def _modifies(item: Item) -> bool:
@@ -161,13 +173,15 @@ def subject(a: Question, b: Question, both: Alignment) -> str:
 
 
 def swap(a: Question, b: Question, both: Alignment) -> str:
-    """One noun in place of another, all else the same."""
+    """One noun in place of another, or one verb, all else the same."""
     left, right = heavy(a, b, both)
     if len(left) != 1 or len(right) != 1 or both.near or a.kind != b.kind:
         return ""
     x, y = left[0], right[0]
     lex = lexicon()
-    if x.kind == y.kind == "word" and lex.mostly_noun(x.key) and lex.mostly_noun(y.key):
+    nouns = lex.mostly_noun(x.key) and lex.mostly_noun(y.key)
+    verbs = lex.mostly_verb(x.key) and lex.mostly_verb(y.key)
+    if x.kind == y.kind == "word" and (nouns or verbs):
         keys = [[item.key for item in q.items if item is not one] for q, one in ((a, x), (b, y))]
         return f"{x.word}/{y.word}" if keys[0] == keys[1] else ""
     return ""

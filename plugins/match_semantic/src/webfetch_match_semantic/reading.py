@@ -54,6 +54,7 @@ class Question:
         numbers, ordinals, units, dates, times: what there is of each; ``dates`` are months and days,
             ``times`` words such as "since".
         maybe: numbers that may be none: the "one" of "which one".
+        negated: what stands after each negation.
         genders: of its pronouns, in their order.
         persons: who it speaks of: 1 for "I", 2 for "you", 3 for "they", 0 for "everyone".
         joins: "and", "or".
@@ -78,6 +79,7 @@ class Question:
     dates: frozenset[str] = frozenset()
     times: frozenset[str] = frozenset()
     negations: int = 0
+    negated: frozenset[str] = frozenset()
     genders: tuple[str, ...] = ()
     persons: frozenset[int] = frozenset()
     joins: frozenset[str] = frozenset()
@@ -151,6 +153,7 @@ def _question(
         dates=of("month", "day"),
         times=frozenset(word for word in every if word in _TIMES) | _relative(every),
         negations=sum(word in _NEGATIONS for word in every),
+        negated=_negated(every, items),
         genders=tuple(_GENDERS[word] for word in every if word in _GENDERS),
         persons=frozenset(_PERSONS[word] for word in every if word in _PERSONS),
         joins=frozenset(every) & {"and", "or"},
@@ -161,6 +164,11 @@ def _question(
         passive=_passive(every),
         year=str(year),
     )
+
+
+def _negated(every: Sequence[str], items: Sequence[Item]) -> frozenset[str]:
+    places = [at for at, word in enumerate(every) if word in _NEGATIONS]
+    return frozenset(next((item.key for item in items if item.at > at), "") for at in places)
 
 
 def _modal(every: Sequence[str]) -> str:

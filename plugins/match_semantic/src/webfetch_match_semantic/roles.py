@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 
 from .alignment import Alignment
@@ -38,7 +38,9 @@ def reversed_roles(a: Question, b: Question, pairs: Alignment) -> str:
         return found
     if symmetric:
         return ""
-    return _amounts(a, b) or ("" if pairs.whole or a.passive != b.passive else names_moved(a, b, pairs))
+    if found := _amounts(a, b):
+        return found
+    return "" if a.passive != b.passive else names_moved(a, b, pairs, adjacent=pairs.whole)
 
 
 def _markers(matched: list[tuple[Item, Item]], a: Question, b: Question) -> str:
@@ -82,7 +84,7 @@ def _pivot(a: Question, b: Question, pairs: Alignment, symmetric: bool) -> str:
     verbs = [
         (x, y)
         for x, y in (*pairs.same, *pairs.near)
-        if x.kind == "word" and _deed(x, a, lex) and _deed(y, b, lex) and not (x.name and y.name)
+        if x.kind == "word" and _one_deed(x, y, a, b, lex) and not (x.name and y.name)
     ]
     # A verb that each has its own of may be the same deed in other words.
     own = [
@@ -122,6 +124,11 @@ def _deed(item: Item, question: Question, lex: Lexicon) -> bool:
     )
 
 
+def _one_deed(x: Item, y: Item, a: Question, b: Question, lex: Lexicon) -> bool:
+    """Whether two words that stand for each other are one verb."""
+    return (_deed(x, a, lex) or _deed(y, b, lex)) and lex.verb(x.key) and lex.verb(y.key)
+
+
 def _asker(question: Question, verb: Item) -> str:
     """The side of "who" in "who beat him" (L), "who did he beat" (R); "" where nobody is asked for."""
     words = question.words
@@ -137,12 +144,12 @@ def _asker(question: Question, verb: Item) -> str:
     return "R" if asks_for_object else "L"
 
 
-def names_moved(a: Question, b: Question, pairs: Alignment) -> str:
-    """Names in another order, where no preposition tells who is who."""
+def names_moved(a: Question, b: Question, pairs: Alignment, *, adjacent: bool = False) -> str:
+    """Names in another order, where no preposition tells who is who; with ``adjacent``, side by side too."""
     named = [(x, y) for x, y in pairs.same if x.name and not x.marker and not y.marker]
     named.sort(key=lambda pair: pair[0].at)
     for (x, v), (y, w) in pairwise(named):
-        apart = y.at - x.at > 1 or abs(w.at - v.at) > 1
+        apart = adjacent or y.at - x.at > 1 or abs(w.at - v.at) > 1
         if (
             v.at > w.at
             and apart
@@ -167,22 +174,21 @@ def _amounts(a: Question, b: Question) -> str:
         return ""  # day and year
     if len(a.numbers) < 2 or sorted(a.numbers) != sorted(b.numbers):
         return ""
-    if all(
-        [n for n in a.numbers if _year(n) is year] == [n for n in b.numbers if _year(n) is year]
-        for year in (True, False)
-    ):
+    if _by_kind(a) == _by_kind(b):
         return ""
     return "" if _owners(a) == _owners(b) else "numbers changed places"
 
 
-def _by_kind(numbers: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Years, and the other numbers, each in their order."""
-    return [n for n in numbers if _year(n)], [n for n in numbers if not _year(n)]
-
-
-def _year(number: str) -> bool:
-    """Whether a number is a year, as far as can be told: it may stand anywhere."""
-    return len(number) == 4 and number.isdecimal() and number[:2] in ("15", "16", "17", "18", "19", "20")
+def _by_kind(question: Question) -> tuple[list[str], list[str]]:
+    """Years, which may stand anywhere, and the other numbers, each in their order."""
+    years: list[str] = []
+    others: list[str] = []
+    for item, following in pairwise((*question.items, None)):
+        if item is not None and item.kind == "number":
+            measured = following is not None and following.kind == "unit"
+            year = len(item.key) == 4 and item.key.isdecimal() and item.key[:2] in ("18", "19", "20")
+            (years if year and not measured else others).append(item.key)
+    return years, others
 
 
 def _owners(question: Question) -> set[tuple[str, str]]:
@@ -200,11 +206,13 @@ def unsure_roles(a: Question, b: Question, pairs: Alignment) -> str:
     named = sorted(((x, y) for x, y in pairs.same if x.name), key=lambda pair: pair[0].at)
     if len(named) < 2 or SYMMETRIC & a.keys & b.keys or _BOTH_WAYS & (a.keys | b.keys):
         return ""
+    for (x, v), (y, w) in pairwise(named):
+        if v.at > w.at and a.passive == b.passive:
+            return f"{x.word} and {y.word} changed places"
     lex = lexicon()
-    if any(_deed(x, a, lex) and _deed(y, b, lex) for x, y in (*pairs.same, *pairs.near)):
+    if any(_one_deed(x, y, a, b, lex) for x, y in (*pairs.same, *pairs.near)):
         return ""
-    apart = any(y.at - x.at > 1 for (x, _), (y, _) in pairwise(named))
-    if apart and a.passive != b.passive:
+    if a.passive != b.passive and any(y.at - x.at > 1 for (x, _), (y, _) in pairwise(named)):
         return "active/passive"
     for x, y in named:
         if x.marker != y.marker and {x.marker, y.marker} & _TO:

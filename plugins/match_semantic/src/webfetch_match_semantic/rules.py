@@ -63,14 +63,19 @@ def rule(first: str, second: str, year: int) -> Ruling:
     guard, detail = objection(a, b, pairs)
     if guard:
         return Ruling(False, guard=guard, detail=detail, a=a, b=b, pairs=pairs)
-    if pairs.whole and a.small - _PLAIN == b.small - _PLAIN and _one_kind(a, b) and _same_persons(a, b):
+    if pairs.whole and _says_the_same(a, b, pairs):
         ordered = [item.key for item in a.items] == [item.key for item in b.items]
-        if _same_roles(a, b, pairs):
-            return Ruling(
-                True, SAME_WORDS if ordered else OTHER_ORDER, "words", "the same words", a, b, pairs
-            )
+        score = SAME_WORDS if ordered else OTHER_ORDER
+        return Ruling(True, score, "words", "the same words", a, b, pairs)
     guard, detail = doubt(a, b, pairs)
     return Ruling(None, guard=guard, detail=detail, a=a, b=b, pairs=pairs)
+
+
+def _says_the_same(a: Question, b: Question, pairs: Alignment) -> bool:
+    """Whether questions of the same words are the same: what has no content agrees, and so do the roles."""
+    if a.small - _PLAIN != b.small - _PLAIN or a.negated != b.negated:
+        return False
+    return _one_kind(a, b) and _same_persons(a, b) and _same_roles(a, b, pairs)
 
 
 def _same_persons(a: Question, b: Question) -> bool:
@@ -94,7 +99,7 @@ def _one_kind(a: Question, b: Question) -> bool:
 
 def _same_roles(a: Question, b: Question, pairs: Alignment) -> bool:
     """Whether no word depends on a preposition of role here and not there, and the voice is one."""
-    if not (SYMMETRIC & a.keys or {a.kind, b.kind} & {""}) and names_moved(a, b, pairs):
+    if not SYMMETRIC & a.keys and names_moved(a, b, pairs, adjacent=True):
         return False
     markers = [{item.key: item.marker for item in question.items} for question in (a, b)]
     return markers[0] == markers[1] and (a.passive == b.passive or not any(markers[0].values()))
