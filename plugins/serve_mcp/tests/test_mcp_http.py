@@ -181,12 +181,34 @@ def test_what_is_not_allowed_is_refused_and_the_server_goes_on(served: Any) -> N
         assert status({**good, "mcp-session-id": "nobody"}) == 404
         assert status({**good, "mcp-protocol-version": "1999-01-01"}) == 400
         assert status(good, to=url + "x") == 404
+        for path in ("/", "/.well-known/oauth-protected-resource", "/.well-known/oauth-authorization-server"):
+            assert http.get(str(httpx2.URL(url).join(path))).status_code == 404
+        doubled = [*good.items(), ("authorization", "Bearer wrong")]
+        assert http.post(url, headers=doubled, json=HELLO).status_code == 401
         assert http.request("PATCH", url, headers=good).status_code == 405
         health = http.get(url.removesuffix("/mcp") + "/healthz")
         assert (health.status_code, health.text) == (200, "ok")
         assert status(good) == 200
     assert TOKEN not in server.errors
     assert "Traceback" not in server.errors
+
+
+def test_pages_of_a_listed_origin_may_call_and_read(served: Any) -> None:
+    page = "https://chat.example"
+    _, url = served("--set", f"plugins.serve_mcp.allow_origins=['{page}']", WEBFETCH_MCP_TOKEN=TOKEN)
+    good = {**HEADERS, "authorization": f"Bearer {TOKEN}", "origin": page}
+    with httpx2.Client(timeout=60) as http:
+        asked = http.options(url, headers={"origin": page, "access-control-request-method": "POST"})
+        assert asked.status_code == 204
+        assert "mcp-session-id" in asked.headers["access-control-allow-headers"]
+        answer = http.post(url, headers=good, json=HELLO)
+        assert answer.status_code == 200
+        assert answer.headers["access-control-allow-origin"] == page
+        assert "mcp-session-id" in answer.headers["access-control-expose-headers"]
+        assert http.options(url, headers={"origin": "https://evil.example"}).status_code == 403
+        own = http.post(url, headers={**good, "origin": str(httpx2.URL(url).join("/"))[:-1]}, json=HELLO)
+        assert own.status_code == 200
+        assert "access-control-allow-origin" not in own.headers
 
 
 def test_sessions_are_bounded(served: Any) -> None:

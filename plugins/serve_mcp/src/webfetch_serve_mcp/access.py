@@ -12,11 +12,23 @@ from webfetch_core.api import ConfigError
 
 from .settings import McpSettings
 
-Asgi = Callable[
-    [MutableMapping[str, Any], Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]],
-    Awaitable[None],
-]
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Any]]
+Send = Callable[[Any], Awaitable[None]]
+Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+PATH = "/mcp"
 _LOOPBACK_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
+_SINGLE = frozenset({"host", "origin", "authorization"})
+_PREFLIGHT = [
+    (b"access-control-allow-methods", b"GET, POST, DELETE"),
+    (
+        b"access-control-allow-headers",
+        b"authorization, content-type, accept, last-event-id, "
+        b"mcp-session-id, mcp-protocol-version, mcp-method, mcp-name",
+    ),
+    (b"access-control-max-age", b"600"),
+]
 MIN_TOKEN = 16
 
 
@@ -97,47 +109,46 @@ def _name(header: str) -> str:
 
 
 class Gate:
-    """An ASGI application behind the checks. What is not for it never gets to ``app``."""
+    """An ASGI application behind the checks, at one path. What is not for it never gets to ``app``."""
 
     def __init__(self, app: Asgi, settings: McpSettings, token: str) -> None:
         self._app = app
         self._settings = settings
         self._token = token
 
-    async def __call__(
-        self,
-        scope: MutableMapping[str, Any],
-        receive: Callable[[], Awaitable[Any]],
-        send: Callable[[Any], Awaitable[None]],
-    ) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check a request and hand it on, or answer why not."""
-        if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
-            return
         if scope["type"] != "http":
             return
-        status, told = self._refusal(scope)
-        if status:
-            challenge = [(b"www-authenticate", b"Bearer")] if status == 401 else []
-            await _answer(send, status, told, challenge)
-        elif scope["path"] == "/healthz":
-            await _answer(send, 200, "ok", [])
-        else:
-            await self._app(scope, receive, send)
-
-    def _refusal(self, scope: Mapping[str, Any]) -> tuple[int, str]:
         headers: dict[str, str] = {}
         for raw_name, raw_value in scope["headers"]:
             name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
-            if name in ("host", "origin", "authorization") and name in headers:
-                return 400, f"more than one {name} header"
-            headers[name] = value
+            # Two of one kind are read differently by whoever is in between: neither counts.
+            headers[name] = "?" if name in headers and name in _SINGLE else value
+        status, told = self._refusal(scope, headers)
+        if status:
+            challenge = [(b"www-authenticate", b"Bearer")] if status == 401 else []
+            await _answer(send, status, told, challenge)
+            return
+        listed = self._listed(headers.get("origin", ""))
+        if listed and scope["method"] == "OPTIONS":
+            await _answer(send, 204, "", [*listed, *_PREFLIGHT])
+        elif scope["path"] == "/healthz":
+            await _answer(send, 200, "ok", [])
+        else:
+            await self._app(scope, receive, _adding(send, listed) if listed else send)
+
+    def _refusal(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> tuple[int, str]:
         host = headers.get("host", "")
         if not host_allowed(host, self._settings.host, self._settings.allow_hosts):
             return 421, "this server does not go by that name (plugins.serve_mcp.allow_hosts)"
         if not origin_allowed(headers.get("origin"), host, self._settings.allow_origins):
             return 403, "pages of that origin may not call this server (plugins.serve_mcp.allow_origins)"
-        if self._token and scope["path"] != "/healthz" and not self._known(headers.get("authorization", "")):
+        # Before the token: clients look for ways to log in at other paths, and there is none.
+        if scope["path"].rstrip("/") not in (PATH, "/healthz"):
+            return 404, f"not found; MCP is at {PATH}"
+        open_to_all = scope["path"] == "/healthz" or scope["method"] == "OPTIONS"
+        if self._token and not open_to_all and not self._known(headers.get("authorization", "")):
             return 401, "a bearer token is needed"
         return 0, ""
 
@@ -146,11 +157,30 @@ class Gate:
         same = compare_digest(token.strip().encode("utf-8"), self._token.encode("utf-8"))
         return scheme.lower() == "bearer" and same
 
+    def _listed(self, origin: str) -> list[tuple[bytes, bytes]]:
+        """What lets pages of ``origin`` read the answers, where it is one of the listed."""
+        listed = {a.lower().rstrip("/") for a in self._settings.allow_origins}
+        if not origin or not ({"*", origin.lower()} & listed):
+            return []
+        return [
+            (b"access-control-allow-origin", origin.encode("latin-1")),
+            (b"access-control-expose-headers", b"mcp-session-id, www-authenticate"),
+            (b"vary", b"origin"),
+        ]
 
-async def _answer(
-    send: Callable[[Any], Awaitable[None]], status: int, told: str, headers: list[tuple[bytes, bytes]]
-) -> None:
+
+def _adding(send: Send, headers: list[tuple[bytes, bytes]]) -> Send:
+    async def sending(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message.get("headers", ()), *headers]}
+        await send(message)
+
+    return sending
+
+
+async def _answer(send: Send, status: int, told: str, headers: list[tuple[bytes, bytes]]) -> None:
     body = told.encode("utf-8")
     common = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(body))]
-    await send({"type": "http.response.start", "status": status, "headers": [*common, *headers]})
+    kept = headers if status == 204 else [*common, *headers]
+    await send({"type": "http.response.start", "status": status, "headers": kept})
     await send({"type": "http.response.body", "body": body})

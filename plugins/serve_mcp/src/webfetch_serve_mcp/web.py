@@ -12,7 +12,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, Streamable
 
 from webfetch_core.api import ConfigError
 
-from .access import Gate
+from .access import PATH, Gate
 from .desk import Desk
 from .service import Service
 from .settings import McpSettings
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from .running import Stop
 
-PATH = "/mcp"
 _PER_SESSION = 8
 """Connections and running requests of a session; beyond their sum new ones are answered with 503."""
 
@@ -76,7 +75,7 @@ async def serve_http(
     sock = _bound(settings)
     async with _sessions(desk, settings) as sessions:
         config = uvicorn.Config(
-            Gate(_only(sessions), settings, token),
+            Gate(sessions, settings, token),
             lifespan="off",
             log_config=None,
             access_log=False,
@@ -131,18 +130,3 @@ def _bound(settings: McpSettings) -> Any:
             fix="choose another with --host and --port (0 takes a free port)",
         ) from exc
     return sock
-
-
-def _only(app: StreamableHTTPASGIApp) -> Any:
-    """``app`` at its path alone; anything else is not found."""
-
-    async def routed(scope: Any, receive: Any, send: Any) -> None:
-        if scope["path"].rstrip("/") == PATH:
-            await app(scope, receive, send)
-            return
-        body = b"not found; MCP is at " + PATH.encode()
-        headers = [(b"content-type", b"text/plain"), (b"content-length", b"%d" % len(body))]
-        await send({"type": "http.response.start", "status": 404, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
-
-    return routed
