@@ -28,9 +28,8 @@ from typing import Any
 from attrs import asdict, frozen
 from common import finish
 from compression import biencoder
-from matcher_sets import Pair, development, judged, made, reported
+from matcher_sets import SHORTLIST, Pair, development, judged, made, reported
 from webfetch_match_semantic.settings import MatchSemanticSettings
-from webfetch_match_semantic.verifiers import DOUBTFUL
 
 from webfetch_core.api import NotConfigured, WebfetchError
 from webfetch_core.runtime.models import ModelStore
@@ -49,9 +48,6 @@ TRAPS = {
         ("checklist_qqp_mft", "Temporal"), ("checklist_qqp_mft", "Coref"), ("checklist_qqp_mft", "Logic"),
     },
 }  # fmt: skip
-OWN_PRECISION, MADE_PRECISION = 0.99, 0.985
-"""What a threshold must keep on our own pairs and on those that are made. The latter come from the templates
-that the paraphrase model learned from, if of other things: elsewhere it is less precise."""
 CURVES = ("trusted of the 285", "all 285", "fow_pairs", "checklist_qqp_mft", "qqp_pairs")
 STEPS = [n / 200 for n in range(100, 200)] + [n / 2000 for n in range(1990, 2001)]
 
@@ -113,20 +109,19 @@ def models(embed: Any) -> dict[str, Callable[[str, str], float]]:
     return found
 
 
-def thresholds() -> dict[str, tuple[float, float]]:
-    """For each verifier how sure it must be, and how sure where a guard doubts."""
+def thresholds() -> dict[str, float]:
+    """For each verifier how sure it must be."""
     chosen = MatchSemanticSettings()
-    own = {
+    return {
         "entailment": chosen.entailment_threshold,
         "paraphrase": chosen.paraphrase_threshold,
         "features": chosen.features_threshold,
-        "strict": 2.0,
+        "strict": 1.0,
     }
-    return {name: (least, max(least, DOUBTFUL.get(name, 2.0))) for name, least in own.items()}
 
 
-def measure(name: str, pairs: Sequence[Pair], verifier: str, least: float, doubtful: float) -> Line:
-    taken = [pair for pair in pairs if pair.accepted(verifier, least, doubtful)]
+def measure(name: str, pairs: Sequence[Pair], verifier: str, threshold: float) -> Line:
+    taken = [pair for pair in pairs if pair.accepted(verifier, threshold)]
     return Line(
         set=name,
         verifier=verifier,
@@ -154,26 +149,29 @@ def parts(pairs: Sequence[Pair]) -> dict[str, list[Pair]]:
     return found
 
 
-def curve(pairs: Sequence[Pair], verifier: str, doubtful: float) -> list[dict[str, float]]:
+def curve(pairs: Sequence[Pair], verifier: str) -> list[dict[str, float]]:
     """Recall and precision for every threshold."""
-    lines = [(t, measure("", pairs, verifier, t, max(t, doubtful))) for t in STEPS]
+    lines = [(t, measure("", pairs, verifier, t)) for t in STEPS]
     return [{"threshold": t, "recall": line.recall, "precision": line.precision} for t, line in lines]
 
 
 def choose(pairs: Sequence[Pair], verifier: str) -> None:
-    """What thresholds do on the pairs that they are chosen on, and the least that is precise enough."""
-    own = [pair for pair in pairs if pair.set == "development"]
-    rest = [pair for pair in pairs if pair.set == "made"]
-    for doubtful in (2.0, 0.99, DOUBTFUL[verifier]):
-        print(f"\n{verifier}, {doubtful} where a guard doubts: our own pairs; made pairs")
-        chosen = None
-        for least in (n / 50 for n in range(49, 24, -1)):
-            x, y = (measure("", some, verifier, least, max(least, doubtful)) for some in (own, rest))
-            print(f"  {least:.2f}   {x.figures()}   {y.figures()}")
-            fine = x.precision >= OWN_PRECISION and y.precision >= MADE_PRECISION
-            if fine and (chosen is None or chosen - least < 0.021):
-                chosen = least
-        print(f"  the least that is precise enough, and above it all are: {chosen}")
+    """What thresholds do on the pairs that they are chosen on, by class of pair."""
+    open_ = [pair for pair in pairs if pair.ruling and pair.ruling.same is None and pair.cosine >= SHORTLIST]
+    classes: dict[str, list[Pair]] = {}
+    for pair in open_:
+        assert pair.ruling is not None
+        doubt = f"doubt: {pair.ruling.guard}"
+        name = doubt if pair.ruling.guard else "all words alike" if pair.ruling.alike else "other words"
+        classes.setdefault(name, []).append(pair)
+    for name, some in sorted(classes.items()):
+        print(f"\n{verifier}, {name}: {len(some)} pairs, {sum(pair.same for pair in some)} ask the same")
+        for least in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.94, 0.97, 0.98):
+            taken = [pair for pair in some if pair.scores.get(verifier, 0.0) >= least]
+            hits = sum(pair.same for pair in taken)
+            own = Counter(pair.same for pair in taken if pair.set == "development")
+            print(f"  from {least:.2f}: {hits} right, {len(taken) - hits} wrong, precision "
+                  f"{hits / max(len(taken), 1):.3f}; of our own {own[True]} and {own[False]}")  # fmt: skip
 
 
 def main() -> None:
@@ -202,18 +200,15 @@ def main() -> None:
     sets = grouped([*chosen_on, *pairs])
     limits = thresholds()
     for verifier in there:
-        least, doubtful = limits[verifier]
-        print(
-            f"\n{verifier}"
-            + (f", from {least} ({doubtful} where a guard doubts)" if verifier != "strict" else "")
-        )
+        least = limits[verifier]
+        print(f"\n{verifier}" + (f", from {least}" if verifier != "strict" else ""))
         for name, some in (sets | parts(pairs)).items():
-            line = measure(name, some, verifier, least, doubtful)
+            line = measure(name, some, verifier, least)
             print("  " + line.text())
             figures["lines"].append(asdict(line))
-        figures |= summary(verifier, sets, pairs, least, doubtful)
+        figures |= summary(verifier, sets, pairs, least)
         if verifier != "strict":
-            figures["curves"][verifier] = {name: curve(sets[name], verifier, doubtful) for name in CURVES}
+            figures["curves"][verifier] = {name: curve(sets[name], verifier) for name in CURVES}
     for row in REFERENCE:
         print(f"all 285, {row['gate']}: precision {row['precision']:.3f}, recall {row['recall']:.3f}")
     if args.guards:
@@ -222,11 +217,11 @@ def main() -> None:
 
 
 def summary(
-    verifier: str, sets: dict[str, list[Pair]], pairs: Sequence[Pair], least: float, doubtful: float
+    verifier: str, sets: dict[str, list[Pair]], pairs: Sequence[Pair], least: float
 ) -> dict[str, Any]:
     """The figures that have bounds, and every trap that was taken."""
-    trusted = measure("", sets["trusted of the 285"], verifier, least, doubtful)
-    every = measure("", sets["all 285"], verifier, least, doubtful)
+    trusted = measure("", sets["trusted of the 285"], verifier, least)
+    every = measure("", sets["all 285"], verifier, least)
     found: dict[str, Any] = {
         f"{verifier}_trusted_precision": round(trusted.precision, 3),
         f"{verifier}_trusted_recall": round(trusted.recall, 3),
@@ -235,12 +230,12 @@ def summary(
     }
     for kind, where in TRAPS.items():
         some = [pair for pair in pairs if (pair.set, pair.part) in where and not pair.same]
-        taken = [pair for pair in some if pair.accepted(verifier, least, doubtful)]
+        taken = [pair for pair in some if pair.accepted(verifier, least)]
         print(f"  traps of {kind}: {len(taken)} of {len(some)} accepted")
         found[f"{verifier}_{kind.split()[0].strip(',')}_traps"] = round(len(taken) / len(some), 4)
         listed(taken)
     print("  accepted though the label says otherwise, in the 285:")
-    listed([pair for pair in sets["all 285"] if not pair.same and pair.accepted(verifier, least, doubtful)])
+    listed([pair for pair in sets["all 285"] if not pair.same and pair.accepted(verifier, least)])
     return found
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from attrs import Factory, evolve, frozen
 from common import DATA, need, rows
 from numpy.typing import NDArray
+from webfetch_match_semantic.bars import bar
 from webfetch_match_semantic.features import features, left_texts, load_model
 from webfetch_match_semantic.rules import Ruling, rule
 
@@ -52,15 +53,14 @@ class Pair:
     left_cosine: float | None = None
     scores: Mapping[str, float] = Factory(dict)
 
-    def accepted(self, verifier: str, threshold: float, doubtful: float) -> bool:
+    def accepted(self, verifier: str, threshold: float) -> bool:
         """Whether the matcher takes this pair for the same question."""
         assert self.ruling is not None
         if self.cosine < SHORTLIST - 1e-6 or self.ruling.same is False:
             return False
         if self.ruling.same:
             return True
-        least = max(threshold, doubtful) if self.ruling.guard else threshold
-        return self.scores.get(verifier, 0.0) >= least
+        return verifier in self.scores and self.scores[verifier] >= bar(verifier, threshold, self.ruling)
 
 
 def development() -> list[Pair]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from attrs import frozen
 
 from .alignment import Alignment, align
+from .extras import heavy
 from .guards import doubt, objection
 from .reading import Question, read
 from .roles import SYMMETRIC, names_moved
@@ -30,12 +31,14 @@ class Ruling:
         guard: the guard that objected, or the rule that agreed; where a verifier has to say, the guard that
             doubts, or "".
         detail: what it found.
+        alike: no word that says something is without its counterpart.
     """
 
     same: bool | None
     score: float = 0.0
     guard: str = ""
     detail: str = ""
+    alike: bool = False
     a: Question | None = None
     b: Question | None = None
     pairs: Alignment | None = None
@@ -66,9 +69,10 @@ def rule(first: str, second: str, year: int) -> Ruling:
     if pairs.whole and _says_the_same(a, b, pairs):
         ordered = [item.key for item in a.items] == [item.key for item in b.items]
         score = SAME_WORDS if ordered else OTHER_ORDER
-        return Ruling(True, score, "words", "the same words", a, b, pairs)
+        return Ruling(True, score, "words", "the same words", a=a, b=b, pairs=pairs)
     guard, detail = doubt(a, b, pairs)
-    return Ruling(None, guard=guard, detail=detail, a=a, b=b, pairs=pairs)
+    alike = not any(heavy(a, b, pairs))
+    return Ruling(None, guard=guard, detail=detail, alike=alike, a=a, b=b, pairs=pairs)
 
 
 def _says_the_same(a: Question, b: Question, pairs: Alignment) -> bool:

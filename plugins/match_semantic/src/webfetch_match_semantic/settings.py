@@ -19,7 +19,8 @@ class MatchSemanticSettings:
         shortlist_cosine: how near in meaning a cached query must be to be looked at.
         verify_most: how many cached queries a verifier reads for one query, the nearest first.
         entailment_threshold, paraphrase_threshold, features_threshold: how sure the verifier must be, from 0
-            to 1. Lower ones find more rewordings, and more that are none.
+            to 1. Lower ones find more rewordings, and more that are none. Less is enough where every word has
+            its counterpart, more is needed where a guard doubts (``bars``).
     """
 
     verifier: str = field(
@@ -28,5 +29,5 @@ class MatchSemanticSettings:
     shortlist_cosine: float = field(default=0.6, validator=_SHARE)
     verify_most: int = field(default=3, validator=[ge(1), le(50)])
     entailment_threshold: float = field(default=0.9, validator=_SHARE)
-    paraphrase_threshold: float = field(default=0.7, validator=_SHARE)
-    features_threshold: float = field(default=0.97, validator=_SHARE)
+    paraphrase_threshold: float = field(default=0.6, validator=_SHARE)
+    features_threshold: float = field(default=0.98, validator=_SHARE)

@@ -9,6 +9,7 @@ import numpy as np
 
 from webfetch_core.api import Embeddings, NotConfigured, WebfetchError
 
+from .bars import bar
 from .features import features, left_texts, load_model
 from .rules import Ruling
 from .settings import MatchSemanticSettings
@@ -18,10 +19,6 @@ ScorePairs = Callable[..., Sequence[float]]
 
 IN_TURN = ("entailment", "paraphrase", "features")
 """What ``auto`` tries, the most able first."""
-
-
-DOUBTFUL = {"entailment": 0.97, "paraphrase": 0.97, "features": 2.0}
-"""How sure a verifier must be where a guard doubts. Features know no more than the guard does."""
 
 
 class Verifiers:
@@ -60,12 +57,7 @@ class Verifiers:
             except WebfetchError:
                 continue
             else:
-                least = (
-                    self._thresholds[name]
-                    if not ruling.guard
-                    else max(self._thresholds[name], DOUBTFUL[name])
-                )
-                return name, sure, sure >= least
+                return name, sure, sure >= bar(name, self._thresholds[name], ruling)
         return None
 
     def _by_model(self, kind: str, query: str, candidate: str) -> float:
