@@ -63,6 +63,13 @@ def recall_at(scores: np.ndarray, labels: np.ndarray, least: float) -> float:
     return best
 
 
+def measured(scores: np.ndarray, labels: np.ndarray, at: float) -> dict[str, float]:
+    found = {"false hits": float((1 - labels[scores >= at]).sum()), "hits": float(labels[scores >= at].sum())}
+    if 0 < labels.sum() < len(labels):
+        found |= {"area": area(scores, labels), "recall at .98": recall_at(scores, labels, 0.98)}
+    return found
+
+
 def line(name: str, scores: np.ndarray, labels: np.ndarray, at: float) -> list[str]:
     taken = scores >= at
     hits, false = int(labels[taken].sum()), int((1 - labels[taken]).sum())
@@ -94,7 +101,7 @@ def main() -> None:
             took.append(time.perf_counter() - start)
         labels = np.array([int(row["label"]) for row in found])
         lines.append(line(name, scores, labels, args.at))
-        figures[name] = lines[-1]
+        figures |= {f"{name}: {what}": value for what, value in measured(scores, labels, args.at).items()}
         if args.kinds and kind:
             by_kind: dict[str, list[int]] = defaultdict(list)
             for n, row in enumerate(found):

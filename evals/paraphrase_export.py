@@ -22,6 +22,8 @@ CHECKED = (
     ("how tall is the lighthouse of Tarn", "height of the Tarn lighthouse"),
     ("ferry from Tarn to Holm price", "how much is the ferry from Holm to Tarn"),
 )
+SURE = 8.0
+"""Logits beyond it count as this much in the calibration."""
 RECORDED = (
     ("how tall is the eiffel tower", "eiffel tower height"),
     ("how tall is the eiffel tower", "who designed the eiffel tower"),
@@ -108,12 +110,14 @@ def factors(model: Paraphrase, rows: Sequence[tuple[Tensor, Tensor, Tensor]]) ->
 
 
 def calibration(logits: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
-    """Slope and offset of the sigmoid that fits best (Platt), by Newton's method."""
-    x = np.stack([logits, np.ones_like(logits)], 1).astype(np.float64)
-    w = np.array([1.0, 0.0])
-    for _ in range(50):
-        p = 1 / (1 + np.exp(-x @ w))
-        w -= np.linalg.solve((x * (p * (1 - p))[:, None]).T @ x + 1e-6 * np.eye(2), x.T @ (p - labels))
+    """Slope and offset of the sigmoid that fits best (Platt), by Newton's method with a ridge."""
+    x = np.stack([np.clip(logits, -SURE, SURE), np.ones_like(logits)], 1).astype(np.float64)
+    w = np.array([0.5, 0.0])
+    for _ in range(100):
+        p = 1 / (1 + np.exp(-np.clip(x @ w, -30, 30)))
+        slope = (x * (p * (1 - p))[:, None]).T @ x + len(x) * 1e-3 * np.eye(2)
+        step = np.linalg.solve(slope, x.T @ (p - labels) + 1e-3 * w)
+        w -= step * min(1.0, 0.2 / max(float(np.abs(step).max()), 1e-9))
     return float(w[0]), float(w[1])
 
 

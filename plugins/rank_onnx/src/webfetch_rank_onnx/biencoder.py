@@ -157,7 +157,8 @@ class BiEncoder:
                     partial(encode, self._encoder.tokenizer, [missing[key] for key in some]),
                     ahead=ahead,
                     wanted=wanted,
-                    then=partial(self._keep, some),
+                    then=partial(self._remember, some),
+                    after=partial(self._store, some),
                 )
                 started.append((some, future))
         return started
@@ -169,12 +170,18 @@ class BiEncoder:
             return by_length(lengths, batch)
         return [range(start, min(start + batch, len(lengths))) for start in range(0, len(lengths), batch)]
 
+    def _remember(self, keys: Sequence[bytes], result: Array) -> None:
+        self._vectors.remember(_rows_of(keys, result))
+
+    def _store(self, keys: Sequence[bytes], result: Array) -> None:
+        self._vectors.store(_rows_of(keys, result))
+
     def _lacks(self, keys: Sequence[bytes]) -> bool:
         return len(self._vectors.remembered(keys)) < len(keys)
 
-    def _keep(self, keys: Sequence[bytes], result: Array) -> None:
-        rows = np.nan_to_num(result).astype(np.float16)
-        self._vectors.keep(dict(zip(keys, rows, strict=True)))
+
+def _rows_of(keys: Sequence[bytes], result: Array) -> dict[bytes, Array]:
+    return dict(zip(keys, np.nan_to_num(result).astype(np.float16), strict=True))
 
 
 def unit(rows: Array) -> Array:

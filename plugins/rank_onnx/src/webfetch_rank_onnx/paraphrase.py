@@ -51,7 +51,7 @@ class Paraphrase:
         if pairs:
             rows = self._streams.run([encoded for pair in pairs.values() for encoded in pair])
             logits = rows.reshape(len(pairs), BOTH).mean(axis=1, dtype=np.float64)
-            scores[list(pairs)] = 1 / (1 + np.exp(-(self._slope * logits + self._offset)))
+            scores[list(pairs)] = 1 / (1 + np.exp(-np.clip(self._slope * logits + self._offset, -50, 50)))
         result: list[float] = np.nan_to_num(scores).tolist()
         return result
 

@@ -7,6 +7,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import Any, Protocol
 
 import numpy as np
@@ -78,6 +79,7 @@ class _Job:
     result: Future[Array]
     wanted: Callable[[], bool] | None = None
     then: Callable[[Array], None] | None = None
+    after: Callable[[Array], None] | None = None
 
 
 class Streams:
@@ -121,6 +123,7 @@ class Streams:
         ahead: bool = False,
         wanted: Callable[[], bool] | None = None,
         then: Callable[[Array], None] | None = None,
+        after: Callable[[Array], None] | None = None,
     ) -> Future[Array]:
         """Queue one run; the result has a row for each of ``texts``, in their order.
 
@@ -128,11 +131,12 @@ class Streams:
             ahead: nobody waits for it yet.
             wanted: asked when its turn comes; False cancels it.
             then: given the result before anybody who waits for it.
+            after: given it next, when nobody waits any more.
 
         Raises:
             RuntimeError: the streams are closed, or the system gives no thread.
         """
-        job = _Job(texts, Future(), wanted, then)
+        job = _Job(texts, Future(), wanted, then, after)
         with self._change:
             if self._closed:
                 raise RuntimeError("the ranker is closed")
@@ -221,9 +225,13 @@ class Streams:
             result = self._run_batch(job.texts() if callable(job.texts) else job.texts)
             if job.then is not None:
                 job.then(result)
-            job.result.set_result(result)
         except BaseException as exc:
             job.result.set_exception(exc)
+            return
+        job.result.set_result(result)
+        if job.after is not None:
+            with suppress(Exception):  # whoever asked has what was asked for
+                job.after(result)
 
     def _run_batch(self, texts: Sequence[Encoded]) -> Array:
         if self.bucket:

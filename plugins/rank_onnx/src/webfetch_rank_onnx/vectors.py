@@ -56,7 +56,7 @@ class Vectors:
         read = {key: np.frombuffer(v, "<f2") for key, v in rows.items() if len(v) == 2 * self._dim}
         # One that is damaged is made anew, and takes its place.
         stored: dict[bytes, Array] = {key: row for key, row in read.items() if np.isfinite(row).all()}
-        self._remember(stored)
+        self.remember(stored)
         return found | stored
 
     def remembered(self, keys: Iterable[bytes]) -> dict[bytes, Array]:
@@ -69,9 +69,8 @@ class Vectors:
                     found[key] = self._rows[key]
         return found
 
-    def keep(self, rows: Mapping[bytes, Array]) -> None:
-        """Remember rows, here and in the store."""
-        self._remember(rows)
+    def store(self, rows: Mapping[bytes, Array]) -> None:
+        """Put rows into the store, which waits for a disk."""
         space = self._open()
         if space is None:
             return
@@ -80,7 +79,8 @@ class Vectors:
         except WebfetchError:
             self._space = None
 
-    def _remember(self, rows: Mapping[bytes, Array]) -> None:
+    def remember(self, rows: Mapping[bytes, Array]) -> None:
+        """Keep rows in this process."""
         with self._lock:
             self._rows.update(rows)
             while len(self._rows) > MEMORY_ROWS:
