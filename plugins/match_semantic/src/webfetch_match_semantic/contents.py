@@ -20,6 +20,9 @@ _CONVERTING = words("converting")
 _AMOUNTS = frozenset(("number", "ordinal", "unit", "month", "day"))
 _SIGNS = frozenset("+°@<>=→")
 _AFTER_A = frozenset(("", "than", "and", "or", "to", "by", "versus", "vs", "from"))
+_ASKING = words("asking verbs")
+_LIKENED = words("likened")
+"""Words after which "like" is no verb."""
 _TITLED = 0.7
 """Share of words with a capital above which a text is a title, and capitals tell nothing."""
 _SPELLINGS = (
@@ -87,7 +90,12 @@ class Contents:
     def _skipped(self, at: int, word: str) -> bool:
         if len(word) == 1 and word.isalpha():
             return not self._letter(at, word)
-        return word in STOP or word in SURE_FILLERS or self._lexicon.lemma(word) in SURE_FILLERS
+        lemma = self._lexicon.lemma(word)
+        if word == "like":
+            return at > 0 and self._words[at - 1] in _LIKENED
+        if lemma in _ASKING and (at <= 1 or self._words[at + 1 : at + 2] in (["me"], ["us"])):
+            return True
+        return word in STOP or word in SURE_FILLERS or lemma in SURE_FILLERS
 
     def _letter(self, at: int, word: str) -> bool:
         """Whether a single letter is a name: vitamin C, plan A, "is A larger than B"."""

@@ -167,8 +167,9 @@ def _lemma(lexicon: Lexicon, word: str) -> str:
             and better(base[:-1])
         ):
             return base[:-1]
+    verb = word in known and "v" in known[word].pos  # "bother" is no degree of "both"
     for end, instead, degree in _DEGREES:
-        if not word.endswith(end):
+        if verb or not word.endswith(end):
             continue
         base = word[: -len(end)] + instead
         if not instead and len(base) > 3 and base[-1] == base[-2] and base not in known:

@@ -35,7 +35,8 @@ _GENDERS = {
 }  # fmt: skip
 _PERSONS = {
     "i": 1, "me": 1, "my": 1, "mine": 1, "myself": 1, "we": 1, "us": 1, "our": 1, "you": 2, "your": 2,
-    "yours": 2,     "they": 3, "someone": 3, "somebody": 3, "others": 3, "them": 3, "their": 3, "everyone": 0, "everybody": 0, "nobody": 0, "anyone": 0,
+    "yours": 2, "they": 3, "someone": 3, "somebody": 3, "others": 3, "them": 3, "their": 3, "everyone": 0,
+    "everybody": 0, "nobody": 0, "anyone": 0,
 }  # fmt: skip
 _NOW = frozenset(
     ("current", "currently", "now", "latest", "newest", "today", "present", "recent", "recently")

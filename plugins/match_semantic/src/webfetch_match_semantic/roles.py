@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from .alignment import Alignment
 from .items import Item
@@ -34,7 +34,7 @@ def reversed_roles(a: Question, b: Question, pairs: Alignment) -> str:
     symmetric = bool(both_ways) or "between" in a.words or "between" in b.words
     if not symmetric and (found := _markers(matched, a, b)):
         return found
-    if found := _pivot(a, b, pairs, symmetric):
+    if found := _pivot(a, b, pairs, symmetric) or ("" if symmetric else _turned(a, b, pairs)):
         return found
     if symmetric:
         return ""
@@ -127,6 +127,18 @@ def _deed(item: Item, question: Question, lex: Lexicon) -> bool:
 def _one_deed(x: Item, y: Item, a: Question, b: Question, lex: Lexicon) -> bool:
     """Whether two words that stand for each other are one verb."""
     return (_deed(x, a, lex) or _deed(y, b, lex)) and lex.verb(x.key) and lex.verb(y.key)
+
+
+def _turned(a: Question, b: Question, pairs: Alignment) -> str:
+    """ "Does X like Y" and "is X liked by Y": the order is one, the voice is not."""
+    if a.passive == b.passive:
+        return ""
+    named = sorted(((x, y) for x, y in pairs.same if x.name), key=lambda pair: pair[0].at)
+    for (x, v), (y, w) in combinations(named, 2):
+        by = (y.marker, w.marker) in (("by", ""), ("", "by"))
+        if by and v.at < w.at and not {x.marker, v.marker} & {"by"}:
+            return f"{x.word} and {y.word}"
+    return ""
 
 
 def _asker(question: Question, verb: Item) -> str:
