@@ -160,6 +160,7 @@ def test_a_passage_is_encoded_once(encoder: minilm.Encoder) -> None:
     assert counting.texts == 3
     first = ranker.score(QUERY, PASSAGES)
     assert counting.texts == 4  # the query alone
+    until(lambda: len(list(store.scan("vectors"))) == 4)
     # Another process: nothing in memory, all of it in the store.
     counting, mine = counted(encoder)
     assert BiEncoder(mine, FakeContext("rank_onnx", cache=store)).score(QUERY, PASSAGES) == first
@@ -181,11 +182,31 @@ def test_rows_of_a_wrong_size_are_not_believed(encoder: minilm.Encoder) -> None:
     store = MemoryCache()
     ranker = BiEncoder(encoder, FakeContext("rank_onnx", cache=store))
     wanted = ranker.score(QUERY, PASSAGES)
+    until(lambda: len(list(store.scan("vectors"))) == 4)
     for key, _ in list(store.scan("vectors")):
         store.put("vectors", key, b"short")
     assert BiEncoder(encoder, FakeContext("rank_onnx", cache=store)).score(QUERY, PASSAGES) == pytest.approx(
         wanted, abs=1e-3
     )
+
+
+def test_who_asks_does_not_wait_for_the_store(encoder: minilm.Encoder) -> None:
+    from webfetch_core.testing import FakeContext
+
+    written = threading.Event()
+
+    class Waiting(MemoryCache):
+        def put_many(self, space: str, rows: Any) -> None:
+            assert written.wait(20)
+            super().put_many(space, rows)
+
+    store = Waiting()
+    ranker = BiEncoder(encoder, FakeContext("rank_onnx", cache=store))
+    text = "nobody has embedded this before"
+    assert ranker.embed([text]).rows == 1
+    assert not list(store.scan("vectors"))
+    written.set()
+    until(lambda: [key for key, _ in store.scan("vectors")] == [ranker._vectors.key(text)])
 
 
 # ---- anytime ----------------------------------------------------------------------------------------------
