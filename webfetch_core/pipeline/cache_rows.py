@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import unicodedata
 import zlib
@@ -145,7 +146,7 @@ def decode_row(value: bytes) -> Row | None:
         at = float(facts.pop("at"))
     except Exception:  # whatever the damage looks like, it is only a missing row
         return None
-    if not newline or at != at:
+    if not newline or not math.isfinite(at):
         return None
     return Row(at=at, facts=facts, body=body)
 

@@ -12,7 +12,15 @@ from ..models import Freshness, Provenance, ProvenanceKind, SearchResult
 from ..providers import Clock
 from ..settings import TtlSettings
 from ..stages import Cache
-from .cache_rows import QUERIES, Row, decode_body, decode_row, encode_row, freshness_of
+from .cache_rows import (
+    QUERIES,
+    Row,
+    decode_body,
+    decode_row,
+    encode_row,
+    freshness_of,
+    normalise_query,
+)
 from .lifetimes import CLOCK_SLACK_S, judge, lifetime
 from .tolerant_store import OnError, TolerantStore
 
@@ -43,7 +51,12 @@ class QueryCache:
         self._ttl = ttl
 
     def lookup(
-        self, key: bytes, *, hint: Freshness | None = None, freshness: Freshness | None = None
+        self,
+        key: bytes,
+        *,
+        query: str | None = None,
+        hint: Freshness | None = None,
+        freshness: Freshness | None = None,
     ) -> CachedResult | None:
         """Return the row where it still serves, else None.
 
@@ -53,13 +66,15 @@ class QueryCache:
 
         ``freshness`` is the query's class as it is judged now. Where that is stricter than the row's
         own (its classifier was not there, or timed out, when it was stored) the row ages by it.
+
+        ``query`` is what ``key`` was made of: a row of another query came under it by mistake.
         """
         value = self._store.get(QUERIES, key)
         if value is None:
             return None
         row = decode_row(value)
         age = self._clock.time() - row.at if row else 0.0
-        if row is None or age < -CLOCK_SLACK_S:
+        if row is None or age < -CLOCK_SLACK_S or not is_of(row, query):
             self._store.delete(QUERIES, key)
             return None
         age = max(age, 0.0)
@@ -95,6 +110,11 @@ class QueryCache:
     def forget(self, key: bytes) -> bool:
         """Drop one row, for a caller that was told the answer is wrong."""
         return self._store.delete(QUERIES, key)
+
+
+def is_of(row: Row, query: str | None) -> bool:
+    """Whether a row says that it answers ``query``, however that is spelt; None asks for nothing."""
+    return query is None or normalise_query(str(row.facts.get("query", ""))) == normalise_query(query)
 
 
 def found_at(result: SearchResult, now: float) -> float:

@@ -9,13 +9,14 @@ at, every row is counted once.
 from __future__ import annotations
 
 import json
+import math
 import threading
 import uuid
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from attrs import Factory, frozen
+from attrs import Factory, evolve, frozen
 
 from ..providers import Clock
 from ..runtime.deadline import SystemClock
@@ -38,6 +39,7 @@ DELETED_S = 3_600.0
 """A folded row is deleted so much later: nobody is still about to write a total that does not have it."""
 STALLED_S = 60.0
 """Who took so long from reading to writing the total may be behind the others, and leaves it."""
+_MOST_COUNTED = 1 << 53  # a larger one was never counted, and no sum of such could be reckoned with
 
 
 @frozen
@@ -182,15 +184,18 @@ def _encoded(row: _Row) -> bytes:
 
 def _decoded(value: bytes) -> _Row | None:
     try:
-        return _row(json.loads(value))
-    except (ValueError, TypeError, AttributeError, UnicodeEncodeError):
+        plain = json.loads(value)
+        folded = {key.encode("latin-1"): _row(held) for key, held in plain.get("folded", {}).items()}
+        return evolve(_row(plain), folded=folded)
+    except Exception:  # whatever the damage looks like, nothing was counted
         return None
 
 
 def _row(plain: Mapping[str, Any]) -> _Row:
     at = plain.get("at", 0.0)
     return _Row(
-        at=float(at) if type(at) in (int, float) else 0.0,
-        counts=Counter({k: v for k, v in plain.items() if type(v) is int and v > 0 and k != "at"}),
-        folded={key.encode("latin-1"): _row(held) for key, held in plain.get("folded", {}).items()},
+        at=at if type(at) in (int, float) and math.isfinite(at) else 0.0,
+        counts=Counter(
+            {k: v for k, v in plain.items() if type(v) is int and 0 < v <= _MOST_COUNTED and k != "at"}
+        ),
     )

@@ -27,7 +27,7 @@ from .cache_rows import (
     normalise_query,
     url_key,
 )
-from .caching import CachedResult
+from .caching import CachedResult, is_of
 from .lifetimes import CLOCK_SLACK_S, judge, lifetime
 from .query_index import Asked, QueryIndex
 from .request import SearchOptions, checked_query
@@ -84,9 +84,19 @@ class FindingCache:
         return finding_key(query)
 
     def save(
-        self, cache: Cache, query: object, text: object, *, source: object = None, freshness: Freshness
+        self,
+        cache: Cache,
+        query: object,
+        text: object,
+        *,
+        source: object = None,
+        freshness: Freshness,
+        bound: Freshness | None = None,
     ) -> Finding:
         """Keep a finding in ``cache``, in the place of an older one for the same query; durably.
+
+        ``bound`` is the class of the query, by which a search ages what is served, whatever was said of
+        it here.
 
         Raises:
             ConfigError: findings are switched off.
@@ -102,7 +112,7 @@ class FindingCache:
             text=checked_text(text),
             source=checked_source(source),
             freshness=freshness,
-            lifetime_s=lifetime(freshness, self._ttl),
+            lifetime_s=min(lifetime(kind, self._ttl) for kind in (freshness, bound or freshness)),
         )
         facts = {"query": question, "freshness": freshness.value, "chunks": 1}
         reasons: list[str] = []
@@ -122,20 +132,26 @@ class FindingCache:
         )
         return finding
 
-    def lookup(self, key: bytes, *, hint: Freshness | None = None) -> CachedResult | None:
+    def lookup(
+        self, key: bytes, *, query: str | None = None, hint: Freshness | None = None
+    ) -> CachedResult | None:
         """Return the finding where it still serves, else None.
 
         It serves while younger than the least of its class's lifetime, the hint's and the ceiling.
         Nothing refreshes it, so beyond its lifetime it is not stale but gone: deleted on the way. A
-        stricter hint leaves it where it is.
+        stricter hint leaves it where it is. ``query`` is as in ``QueryCache.lookup``.
         """
         value = self._store.get(FINDINGS, key) if self._enabled else None
         if value is None:
             return None
         row = decode_row(value)
         age = self._clock.time() - row.at if row else 0.0
-        found = cached_finding(row, age) if row and age >= -CLOCK_SLACK_S else None
-        if found is None or found.age_s >= lifetime(found.freshness, self._ttl):
+        found = cached_finding(row, age) if row and age >= -CLOCK_SLACK_S and is_of(row, query) else None
+        if (
+            found is None
+            or finding_key(found.result.provenance.matched_query) != key
+            or found.age_s >= lifetime(found.freshness, self._ttl)
+        ):
             self._store.delete(FINDINGS, key)
             return None
         kind = judge(found.age_s, found.freshness, hint, self._ttl)

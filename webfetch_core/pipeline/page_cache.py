@@ -51,7 +51,8 @@ class PageCache:
             return None
         row = decode_row(value)
         age = self._clock.time() - row.at if row else 0.0
-        document = decode_body(row, Document) if row and -CLOCK_SLACK_S <= age < self._ttl.ceiling_s else None
+        serves = row is not None and -CLOCK_SLACK_S <= age < self._ttl.ceiling_s
+        document = decode_body(row, Document) if row and serves and row.facts.get("url") == url else None
         if row is None or document is None:
             self._store.delete(PAGES, key)
             return None

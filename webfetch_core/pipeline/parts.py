@@ -9,7 +9,6 @@ from attrs import frozen
 from ..errors import CacheError
 from ..events import Event
 from ..log import get_logger
-from ..models import Freshness
 from ..runtime.host import Host
 from ..stages import Cache
 from .counters import Counters
@@ -81,10 +80,8 @@ def save_finding(
     check_enabled(host.settings.findings)
     question, hint = checked_question(query), checked_freshness(freshness)
     cache = lasting_cache(host)
-    kind: Freshness = hint or classify(
-        host, question, None, host.scope("classify"), host.deadline(CLASSIFY_S)
-    )
+    own = classify(host, question, None, host.scope("classify"), host.deadline(CLASSIFY_S))
     findings = FindingCache(parts.store, host.clock, host.settings.ttl)
-    saved = findings.save(cache, question, text, source=source, freshness=kind)
+    saved = findings.save(cache, question, text, source=source, freshness=hint or own, bound=own)
     parts.counters.bump("findings_saved")
     return saved

@@ -119,8 +119,9 @@ class Pipeline:
             there = None if options.force_fresh else self._recall.good(place, options, freshness)
             return there or run()
 
-        # Who asks for fresh pages or has less time is not served by a run that does otherwise.
-        flight = b"%b %r" % (place.key, (options.force_fresh, options.deadline_s))
+        # Who asks for fresh pages, has less time or may be told older news is not served alike by one run.
+        terms = (options.force_fresh, options.deadline_s, freshness.value)
+        flight = b"%b %r" % (place.key, terms)
         try:
             result, _ = self._flights.do(flight, once, timeout=deadline.remaining())
         except TimedOut as exc:

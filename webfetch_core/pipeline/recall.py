@@ -6,6 +6,8 @@ a model said of either.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from attrs import frozen
 
 from ..models import Freshness, ProvenanceKind, SearchResult
@@ -23,10 +25,12 @@ from .tolerant_store import TolerantStore
 
 @frozen
 class Place:
-    """Where the answer to a request is kept: under ``key``, among the other queries of ``scope``."""
+    """Where the answer to a request is kept: under ``key``, among the other queries of ``scope``.
+    ``key_of`` makes their keys."""
 
     key: bytes
     scope: str
+    key_of: Callable[[str], bytes]
 
 
 def place_of(options: SearchOptions, engines: tuple[str, ...], mode: str) -> Place:
@@ -47,7 +51,7 @@ def place_of(options: SearchOptions, engines: tuple[str, ...], mode: str) -> Pla
             country=options.country,
         )
 
-    return Place(key(options.query), key("").hex())
+    return Place(key(options.query), key("").hex(), key)
 
 
 class Recall:
@@ -70,17 +74,18 @@ class Recall:
             deadline: for the matcher; it has no say in looking up the very query.
         """
 
-        def reworded(answers: Answers, among: str) -> CachedResult | None:
+        def reworded(answers: Answers, among: str, key_of: Callable[[str], bytes]) -> CachedResult | None:
             return self._semantic.find(
-                options.query, among, answers, bound=freshness, events=scope, deadline=deadline
+                options.query, among, answers, key_of, bound=freshness, events=scope, deadline=deadline
             )
 
-        found = self._answers.lookup(place.key, hint=options.hint, freshness=freshness) or reworded(
-            self._answers, place.scope
-        )
+        found = self._exact(place, options, freshness) or reworded(self._answers, place.scope, place.key_of)
         if found is None and self._host.settings.findings and may_serve(options):
-            key = self._findings.key(options.query)
-            found = self._findings.lookup(key, hint=options.hint) or reworded(self._findings, SCOPE)
+            key_of = self._findings.key
+            # Whoever saved it may have said that it lasts: the question's own class bounds that.
+            found = self._findings.lookup(
+                key_of(options.query), query=options.query, hint=freshness
+            ) or reworded(self._findings, SCOPE, key_of)
         if found is None:
             scope.emit("cache.missed", stage="cache", target=options.query)
             return None
@@ -93,8 +98,11 @@ class Recall:
 
     def good(self, place: Place, options: SearchOptions, freshness: Freshness) -> SearchResult | None:
         """Return the answer to this very query if it is there by now, and not stale."""
-        found = self._answers.lookup(place.key, hint=options.hint, freshness=freshness)
+        found = self._exact(place, options, freshness)
         return found.result if found is not None and found.kind is ProvenanceKind.EXACT else None
+
+    def _exact(self, place: Place, options: SearchOptions, freshness: Freshness) -> CachedResult | None:
+        return self._answers.lookup(place.key, query=options.query, hint=options.hint, freshness=freshness)
 
     def keep(self, place: Place, query: str, result: SearchResult) -> bool:
         """Keep a fresh result where :meth:`find` looks for it; say whether it was kept."""

@@ -6,7 +6,7 @@ core's. Precision first: whatever is in doubt is a miss, which costs a search.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -33,7 +33,9 @@ YOUNGEST = 100
 class Answers(Protocol):
     """Where answers are kept."""
 
-    def lookup(self, key: bytes, *, hint: Freshness | None = None) -> CachedResult | None: ...
+    def lookup(
+        self, key: bytes, *, query: str | None = None, hint: Freshness | None = None
+    ) -> CachedResult | None: ...
 
 
 class SemanticLookup:
@@ -48,6 +50,7 @@ class SemanticLookup:
         query: str,
         scope: str,
         answers: Answers,
+        key_of: Callable[[str], bytes],
         *,
         bound: Freshness,
         events: Scope,
@@ -56,6 +59,8 @@ class SemanticLookup:
         """Return the answer to a cached query of ``scope`` that asks the same, or None.
 
         Args:
+            key_of: makes the key of a query's answer. A row of the index with another one would lead to
+                the answer of another question, or to one under other conditions.
             bound: the class of ``query``: an older answer than that allows does not serve, whatever
                 class it was stored under. A stale one never does.
         """
@@ -80,10 +85,11 @@ class SemanticLookup:
             if found is None:
                 return None
             asked, match = found
-            cached = answers.lookup(asked.key, hint=bound)
+            right = key_of(asked.query) == asked.key
+            cached = answers.lookup(asked.key, query=asked.query, hint=bound) if right else None
             if cached is not None:
                 return None if cached.kind is ProvenanceKind.STALE else _told(cached, query, asked, match)
-            self._index.forget(asked)  # its answer was evicted, or purged: another may do
+            self._index.forget(asked)  # its answer was evicted, or purged, or is not its own: another may do
         return None
 
     def _match(self, matcher: Any, query: str, view: View, bound: Freshness) -> tuple[Asked, Match] | None:
