@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -132,6 +133,17 @@ def test_each_line_that_is_no_message_is_answered_as_such(raw: Start) -> None:
     assert server.end() == 0
 
 
+def test_a_client_that_sends_and_does_not_read_waits_in_its_pipe(raw: Start) -> None:
+    server = raw()
+    server.begin()
+    count = 5_000  # the answers are several times what a pipe holds
+    writer = threading.Thread(target=server.send, args=[ping(number) for number in range(count)])
+    writer.start()
+    assert sorted(server.read()["id"] for _ in range(count)) == list(range(count))
+    writer.join()
+    assert server.end() == 0
+
+
 def test_before_the_handshake_only_a_ping_is_answered(raw: Start) -> None:
     server = raw()
     assert server.ask(1, "tools/list")["error"]["code"] == -32602
@@ -147,7 +159,7 @@ def test_a_cancelled_request_gets_no_answer(raw: Start, stage: Any) -> None:
     server.send({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": arguments})
     while not (stage.folder / "reached-slow-x").exists():
         time.sleep(0.01)
-    server.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}})
+    server.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "2"}})
     assert server.ask(3, "ping")["result"] == {}
     assert not server.call(4, "web_search", query="ferry")["isError"]
     stage.release("slow-x")

@@ -36,6 +36,8 @@ from .answers import plain
 
 _log = logging.getLogger("webfetch.serve_mcp")
 
+MAX_OPEN = 1_000
+"""With so many unanswered requests no more are read: who sends without reading waits in the pipe."""
 _WITHOUT_END = frozenset({"subscriptions/listen"})
 """Requests that are answered when the client goes: nobody waits for them at the end of input."""
 
@@ -138,6 +140,7 @@ class Pipes:
             elif message is not None:
                 self._note(message)
                 await read.send(SessionMessage(message))
+                await self._fewer_than(MAX_OPEN)
 
     def _note(self, message: Any) -> None:
         """Keep account of the requests that are not answered yet."""
@@ -147,14 +150,22 @@ class Pipes:
         elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
             cancelled = (message.params or {}).get("requestId")
             if isinstance(cancelled, (str, int)):
-                self._open.discard(cancelled)
+                self._close(cancelled)
+
+    def _close(self, id_: str | int) -> None:
+        """Count a request as settled. Some clients write an id as a number once and as text the next time."""
+        self._open -= {id_, str(id_), int(id_) if str(id_).isdecimal() and len(str(id_)) < 20 else id_}
+        self._settled.set()
+
+    async def _fewer_than(self, count: int) -> None:
+        while len(self._open) >= count:
+            self._settled.clear()
+            await self._settled.wait()
 
     async def _drain(self) -> None:
         """Wait for the answers to what was asked before the end of input."""
         with anyio.move_on_after(self._drain_s):
-            while self._open:
-                self._settled.clear()
-                await self._settled.wait()
+            await self._fewer_than(1)
 
     # ---- out -------------------------------------------------------------------------------------
 
@@ -164,8 +175,7 @@ class Pipes:
         await anyio.to_thread.run_sync(self._write, _line(one), abandon_on_cancel=True, limiter=self._writing)
         self.answered.set()
         if isinstance(one, (JSONRPCResponse, JSONRPCError)) and one.id is not None:
-            self._open.discard(one.id)
-            self._settled.set()
+            self._close(one.id)
 
     def _write(self, line: bytes) -> None:
         self._stdout.write(line)

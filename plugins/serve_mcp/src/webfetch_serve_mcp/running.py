@@ -47,6 +47,8 @@ def run(args: Namespace, context: ServerContext) -> int:
             else:
                 from .stdio import serve_stdio
 
+                if context.stdin.isatty():
+                    context.note("webfetch: an MCP server, which clients start (docs/mcp.md); Ctrl-C ends it")
                 work = partial(serve_stdio, desk, settings, context.stdin, context.stdout)
             return asyncio.run(_until_stopped(work))
         finally:
