@@ -9,11 +9,12 @@ look and is dropped then.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import frozen
 
 from ..models import CacheChange, Freshness
+from ..runtime.forks import PerProcess
 from ..stages import Cache
 from .cache_rows import ASKED, decode_row, encode_row, freshness_of
 from .tolerant_store import TolerantStore
@@ -53,15 +54,26 @@ class View:
     texts: tuple[str, ...] = ()
 
 
+_NONE = View()
+
+
+class _Copy:
+    """What one process has read, up to the change ``since``."""
+
+    def __init__(self) -> None:
+        self.following = threading.Lock()
+        self.lock = threading.Lock()
+        self.rows: dict[bytes, Asked] = {}
+        self.since = 0
+        self.views: dict[tuple[str, ...], View] = {}
+
+
 class QueryIndex:
-    """The queries that have answers. Thread-safe."""
+    """The queries that have answers. Thread-safe; a forked child reads them anew."""
 
     def __init__(self, store: TolerantStore) -> None:
         self._store = store
-        self._lock = threading.Lock()
-        self._rows: dict[bytes, Asked] = {}
-        self._since = 0
-        self._views: dict[tuple[str, ...], View] = {}
+        self._copy = PerProcess(_Copy)
 
     def note(self, asked: Asked) -> bool:
         """Remember a query whose answer was stored; say whether the store took it."""
@@ -76,45 +88,49 @@ class QueryIndex:
     def forget(self, asked: Asked) -> None:
         """Drop a query that has no answer any more."""
         self._store.delete(ASKED, asked.key)
-        with self._lock:
-            if self._rows.get(asked.key) == asked:
-                del self._rows[asked.key]
-                self._views.clear()
+        copy = self._copy()
+        with copy.lock:
+            if copy.rows.get(asked.key) == asked:
+                del copy.rows[asked.key]
+                copy.views.clear()
 
     def view(self, *scopes: str) -> View:
         """Return the queries of these scopes, as far as the store tells in ``LOOK_S``."""
         self._store.within(self._follow, None, LOOK_S)
-        with self._lock:
-            if scopes not in self._views:
-                asked = tuple(sorted(self._of(scopes), key=lambda row: (row.at, row.key)))
-                self._views[scopes] = View(asked, tuple(row.query for row in asked))
-            return self._views[scopes]
-
-    def _of(self, scopes: Sequence[str]) -> Iterator[Asked]:
-        return (row for row in self._rows.values() if row.scope in scopes)
+        copy = self._copy()
+        with copy.lock:
+            view = copy.views.get(scopes)
+            if view is None:
+                view = _view(row for row in copy.rows.values() if row.scope in scopes)
+                if view.asked:  # of scopes without a query there is no end
+                    copy.views[scopes] = view
+            return view
 
     def _follow(self, cache: Cache) -> None:
         """Bring the copy up to date with the store."""
-        with self._lock:
-            since = self._since
-        changes = list(cache.changes(ASKED, since))
-        if not changes:
-            return
-        # A log that was cut, or that of another file: what came before it has to be read as well.
-        anew = changes[0].sequence != since + 1 or len(changes) > RESCAN_FROM
-        rows = _all(cache) if anew else _changed(cache, changes)
-        with self._lock:
-            if self._since != since:
-                return  # another thread was quicker; it read the same
-            if anew:
-                self._rows = {}
-            for key, row in rows.items():
-                if row is None:
-                    self._rows.pop(key, None)
-                else:
-                    self._rows[key] = row
-            self._since = changes[-1].sequence
-            self._views.clear()
+        copy = self._copy()
+        with copy.following:  # one thread reads for all: what it has read, the next ones find
+            changes = list(cache.changes(ASKED, copy.since))
+            if not changes:
+                return
+            # A log that was cut, or that of another file: what came before it has to be read as well.
+            anew = changes[0].sequence != copy.since + 1 or len(changes) > RESCAN_FROM
+            rows = _all(cache) if anew else _changed(cache, changes)
+            with copy.lock:
+                if anew:
+                    copy.rows = {}
+                for key, row in rows.items():
+                    if row is None:
+                        copy.rows.pop(key, None)
+                    else:
+                        copy.rows[key] = row
+                copy.since = changes[-1].sequence
+                copy.views.clear()
+
+
+def _view(rows: Iterable[Asked]) -> View:
+    asked = tuple(sorted(rows, key=lambda row: (row.at, row.key)))
+    return View(asked, tuple(row.query for row in asked)) if asked else _NONE
 
 
 def _all(cache: Cache) -> Mapping[bytes, Asked | None]:

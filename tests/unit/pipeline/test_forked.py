@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from webfetch_core.models import Freshness
+from webfetch_core.pipeline.query_index import Asked, QueryIndex
 from webfetch_core.pipeline.single_flight import SingleFlight
 from webfetch_core.pipeline.tolerant_store import TolerantStore
 from webfetch_core.runtime.forks import PerProcess
@@ -107,3 +109,28 @@ def test_all_threads_of_a_child_get_the_same_new_value() -> None:
 
     assert in_child(check)
     assert made() is parents
+
+
+def test_a_child_reads_the_index_of_queries_whoever_held_it() -> None:
+    index = QueryIndex(TolerantStore(MemoryCache()))
+    index.note(Asked(space="queries", key=b"k", query="tide", scope="s", at=1.0, freshness=Freshness.STABLE))
+    gate, held = threading.Event(), threading.Event()
+
+    class Slow(str):
+        """A scope that takes its time to be looked for, as a sort of many queries does."""
+
+        def __hash__(self) -> int:
+            if threading.current_thread() is holder:
+                held.set()
+                gate.wait(30)
+            return str.__hash__(self)
+
+    holder = threading.Thread(target=lambda: index.view(Slow("s")))
+    holder.start()
+    assert held.wait(20)
+    try:
+        assert in_child(lambda: index.view("s").texts == ("tide",))
+    finally:
+        gate.set()
+        holder.join(20)
+    assert index.view("s").texts == ("tide",)
