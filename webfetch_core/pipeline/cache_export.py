@@ -86,8 +86,10 @@ def export_rows(cache: Cache, path: Path, spaces: Collection[str] = ()) -> Expor
 
 
 def _check_replaceable(path: Path) -> None:
-    if not path.exists():
-        return
+    try:
+        path.stat()
+    except OSError:
+        return  # whether a file can be there is seen when it is written
     try:
         with opened(path) as file:
             check_header(file.readline(MAX_LINE_BYTES), str(path))

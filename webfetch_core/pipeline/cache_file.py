@@ -15,9 +15,11 @@ Last a line ``{"end": {"rows": N, "sha256": "..."}}``, the digest of all lines b
 from __future__ import annotations
 
 import base64
+import errno
 import gzip
 import json
 import re
+import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -149,7 +151,10 @@ def _line(data: dict[str, Any]) -> bytes:
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """The file to read lines from, inflated where it is deflated, whatever its name."""
+    """The file to read lines from, inflated where it is deflated, whatever its name. Raises OSError."""
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # a pipe would be waited for, without an end
+        raise OSError(errno.EINVAL, "it is no regular file")
     with path.open("rb") as raw:
         packed = raw.read(2) == b"\x1f\x8b"
         raw.seek(0)

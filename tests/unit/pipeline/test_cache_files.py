@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import random
 import zlib
 from pathlib import Path
@@ -224,6 +225,25 @@ def test_a_file_that_is_not_there_or_a_folder(tmp_path: Path) -> None:
     for path in (tmp_path / "nothing", tmp_path):
         with pytest.raises(CacheError, match="cannot be read"):
             import_rows(MemoryCache(), path, now=NOW)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names on this system")
+def test_a_pipe_is_neither_waited_for_nor_replaced(filled: MemoryCache, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(CacheError, match="is there, and no export of a cache"):
+        export_rows(filled, pipe)
+    with pytest.raises(CacheError, match="cannot be read: it is no regular file"):
+        import_rows(MemoryCache(), pipe, now=NOW)
+    assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "a" * 250, "b/" * 3_000])
+def test_a_name_that_no_file_can_have_is_told(filled: MemoryCache, tmp_path: Path, name: str) -> None:
+    with pytest.raises(CacheError, match="cannot be written"):
+        export_rows(filled, tmp_path / name)
+    with pytest.raises(CacheError, match="cannot be read"):
+        import_rows(MemoryCache(), tmp_path / name, now=NOW)
 
 
 UNDECODED = "its key or value cannot be decoded"
