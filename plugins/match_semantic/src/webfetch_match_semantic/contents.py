@@ -23,8 +23,6 @@ _AFTER_A = frozenset(("", "than", "and", "or", "to", "by", "versus", "vs", "from
 _ASKING = words("asking verbs")
 _LIKENED = words("likened")
 """Words after which "like" is no verb."""
-_TITLED = 0.7
-"""Share of words with a capital above which a text is a title, and capitals tell nothing."""
 _SPELLINGS = (
     ("our", "or"), ("ise", "ize"), ("isation", "ization"), ("yse", "yze"), ("ogue", "og"), ("tre", "ter"),
 )  # fmt: skip
@@ -109,10 +107,14 @@ class Contents:
         return upper and (after in _AFTER_A or before in AUX | MARKERS | {"and", "or", "between"})
 
     def _capitals_tell(self) -> bool:
-        """Whether capitals tell names: not in titles, nor where there are none."""
-        forms = [piece.form for piece in self._parts if piece.kind == "word" and piece.key not in STOP]
-        upper = sum(form[:1].isupper() for form in forms)
-        return bool(upper) and (upper < 3 or len(forms) < 3 or upper <= _TITLED * len(forms))
+        """Whether capitals tell names: not in titles, which have them on small words too, nor where there are
+        none."""
+        said = [piece for piece in self._parts if piece.kind == "word" and not piece.first]
+        small = [piece.form[:1].islower() for piece in said if piece.key in STOP]
+        large = [piece.form[:1].isupper() for piece in said if piece.key not in STOP]
+        if not any(large):
+            return False
+        return 2 * sum(small) >= len(small) if small else len(large) < 3 or not all(large)
 
     def _name(self, at: int, piece: Piece, key: str) -> bool:
         word = piece.key

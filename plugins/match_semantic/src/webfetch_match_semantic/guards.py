@@ -21,6 +21,7 @@ _CLASHES = frozenset(frozenset(pair) for pair in pairs("clashes"))
 _BARE = frozenset(("", "what"))
 """Kinds of keyword queries and of "what is": they may ask for anything that their words name."""
 _NAMED = {kind: frozenset(some) for kind, some in table("named").items()}
+_ASKERS = frozenset(("who", "when", "where", "why"))
 _STRICT_BARE = frozenset(("when", "where", "why"))
 """What has to be named where the other side asks for it."""
 _MEASURES = frozenset(
@@ -164,7 +165,8 @@ def kind(a: Question, b: Question, both: Alignment) -> str:
     """Questions for a time, a place, a person, a reason, a number, a yes: one on each side."""
     x, y = a.kind, b.kind
     if x == y:
-        return ""
+        mine, theirs = (_ASKERS & frozenset(question.words) for question in (a, b))
+        return "/".join(sorted(mine ^ theirs)) if mine - theirs and theirs - mine else ""
     if frozenset((x, y)) in _CLASHES:
         return f"{x}/{y}"
     if {x, y} == {"count", "what"}:

@@ -133,7 +133,7 @@ def _turned(a: Question, b: Question, pairs: Alignment) -> str:
     """ "Does X like Y" and "is X liked by Y": the order is one, the voice is not."""
     if a.passive == b.passive:
         return ""
-    named = sorted(((x, y) for x, y in pairs.same if x.name), key=lambda pair: pair[0].at)
+    named = sorted(((x, y) for x, y in pairs.same if x.name or y.name), key=lambda pair: pair[0].at)
     for (x, v), (y, w) in combinations(named, 2):
         by = (y.marker, w.marker) in (("by", ""), ("", "by"))
         if by and v.at < w.at and not {x.marker, v.marker} & {"by"}:
@@ -158,7 +158,7 @@ def _asker(question: Question, verb: Item) -> str:
 
 def names_moved(a: Question, b: Question, pairs: Alignment, *, adjacent: bool = False) -> str:
     """Names in another order, where no preposition tells who is who; with ``adjacent``, side by side too."""
-    named = [(x, y) for x, y in pairs.same if x.name and not x.marker and not y.marker]
+    named = [(x, y) for x, y in pairs.same if (x.name or y.name) and not x.marker and not y.marker]
     named.sort(key=lambda pair: pair[0].at)
     for (x, v), (y, w) in pairwise(named):
         apart = adjacent or y.at - x.at > 1 or abs(w.at - v.at) > 1
@@ -215,7 +215,7 @@ def _owners(question: Question) -> set[tuple[str, str]]:
 def unsure_roles(a: Question, b: Question, pairs: Alignment) -> str:
     """Two names in another order, or with another voice or preposition, where no verb of both questions tells
     who is who."""
-    named = sorted(((x, y) for x, y in pairs.same if x.name), key=lambda pair: pair[0].at)
+    named = sorted(((x, y) for x, y in pairs.same if x.name or y.name), key=lambda pair: pair[0].at)
     if len(named) < 2 or SYMMETRIC & a.keys & b.keys or _BOTH_WAYS & (a.keys | b.keys):
         return ""
     for (x, v), (y, w) in pairwise(named):
