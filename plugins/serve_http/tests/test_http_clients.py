@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -43,6 +44,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         monkeypatch.delenv(name.upper(), raising=False)
     monkeypatch.setenv("LANGSMITH_TRACING", "false")
     yield
+    gc.collect()  # what a client left open is closed here, where its complaints are not heard
 
 
 # ---- tavily-python -------------------------------------------------------------------------------

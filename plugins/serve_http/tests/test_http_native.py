@@ -12,7 +12,7 @@ import pytest
 
 from webfetch_core import Settings, ToolBox, Webfetch
 from webfetch_core.api import FetchRequest, FetchTraits, Page, Provider, Unavailable
-from webfetch_core.testing import FakePlugin, LoopbackSite, ScriptedEngine, Slow
+from webfetch_core.testing import FakePlugin, LoopbackSite, ScriptedEngine, ScriptedFetcher, Slow
 
 WARP, GONE = "https://loom.example/warp", "https://loom.example/gone"
 Server = Any  # the running server of conftest.py
@@ -97,6 +97,17 @@ def test_a_slow_engine_costs_its_part_of_the_answer(serve: Serve) -> None:
     server = serve(engine=ScriptedEngine(Slow(30.0, [])), search_deadline_s=1.0)
     reply = server.post("/api/v1/search", {"query": "warp"})
     assert reply.status in (200, 503), "partial, or honestly nothing; never a hang"
+
+
+def test_no_place_of_this_machine_is_told(serve: Serve) -> None:
+    """Of failures that are part of an answer as little as of those that are all of it."""
+    gone = Unavailable("cannot open '/var/lib/secret/place' for this")
+    server = serve(
+        engine=ScriptedEngine([WARP, GONE]), fetcher=ScriptedFetcher({WARP: "The warp.", GONE: gone})
+    )
+    for reply in (server.post("/api/v1/search", {"query": "warp"}), server.get("/?q=warp&fresh=1")):
+        assert reply.status == 200 and "cannot open" in reply.text
+        assert "/var/lib" not in reply.text
 
 
 # ---- the guard -----------------------------------------------------------------------------------

@@ -11,6 +11,8 @@ from attrs import evolve, field, frozen
 from webfetch_core import Chunk, SearchHit, SearchResult, Webfetch
 from webfetch_core.api import Freshness
 
+from .faults import clean
+
 FINDING = "model-finding:"
 """Scheme of what a model saved. The imitated APIs have no word for unverified: they never get one."""
 GAP = "\n[...]\n"
@@ -67,6 +69,17 @@ def _search(wf: Webfetch, asked: Asked, seconds: float) -> SearchResult:
         language=asked.language,
         country=asked.country,
         deadline_s=seconds,
+    )
+
+
+def presentable(result: SearchResult) -> SearchResult:
+    """``result`` without paths of this machine in what it tells of the run."""
+    return evolve(
+        result,
+        notes=tuple(clean(note) for note in result.notes),
+        attempts=tuple(evolve(a, reason=clean(a.reason)) if a.reason else a for a in result.attempts),
+        failed_urls=tuple(evolve(f, reason=clean(f.reason)) for f in result.failed_urls),
+        trace=tuple(evolve(s, note=clean(s.note)) if s.note else s for s in result.trace),
     )
 
 

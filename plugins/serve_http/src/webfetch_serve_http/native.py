@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from webfetch_core import ConfigError, SearchResult, __version__
 
+from .asking import presentable
 from .faults import Fault, clean
 from .replies import SCHEMA_VERSION, JsonReply, plain
 from .schemas import (
@@ -71,7 +72,7 @@ def make_router(serving: Serving, *, locked: bool) -> APIRouter:
                 deadline_s=left,
                 engines=given.engines,
             )
-            return _answer(result)
+            return _answer(presentable(result))
 
         def _answer(result: SearchResult) -> dict[str, Any]:
             excerpts = wf.excerpts(result, given.max_tokens, full_results=given.full_results)

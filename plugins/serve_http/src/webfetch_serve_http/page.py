@@ -20,6 +20,7 @@ from starlette.responses import Response
 from webfetch_core import AllEnginesFailed, Document, SearchResult, WebfetchError, __version__
 
 from . import view
+from .asking import presentable
 from .faults import Fault, fault_of
 from .given import Given
 from .serving import Serving, query_given
@@ -63,7 +64,8 @@ async def _search(serving: Serving, given: Given, query: str) -> Response:
 
     def job(left: float) -> Response:
         late = time.monotonic() + left + LOOKING_S
-        result = serving.wf.search(query, freshness=freshness or None, force_fresh=fresh, deadline_s=left)
+        found = serving.wf.search(query, freshness=freshness or None, force_fresh=fresh, deadline_s=left)
+        result = presentable(found)
         excerpts = serving.wf.excerpts(result)
         passages = view.passages_of(result, excerpts)
         return _page(
