@@ -41,6 +41,7 @@ ASKED = "asked"
 _DEFLATE_FROM = 2_048  # a result of 6 kB takes half the disk so, and some 30 µs more to read
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200e\u200f\u2060\ufeff\u202a\u202b\u202c\u202d\u202e"))
 _ENDING = re.compile(r"[\s?!.…。؟।]+\Z")
+_SET_APART = ("?", "?!", "؟", "。", "।")
 _FACTORIAL = re.compile(r"(?:[\d)]|\b[a-z])\Z")
 _MEANING_IN_PLACE = ("<super>", "<sub>", "<fraction>")
 
@@ -53,14 +54,18 @@ def normalise_query(query: str) -> str:
 
     Compatibility forms, case, invisible characters, white space and closing punctuation are
     folded. Raised and lowered digits and fractions stay what they are (10⁶ is not 106), and so
-    does the mark of a factorial.
+    do the mark of a factorial, ß (Maße are not Masse) and marks that stand apart, which may be
+    what is asked about ("swift ??"), but for the question mark of French.
     """
     text = _fold(_fold(query))
     ending = _ENDING.search(text)
     if ending is None or ending.start() == 0:
         return text
+    marks = ending.group()
+    if marks[0] == " " and marks.strip() not in _SET_APART:
+        return text
     kept = text[: ending.start()]
-    return kept + "!" if ending.group()[0] == "!" and _FACTORIAL.search(kept) else kept
+    return kept + "!" if marks[0] == "!" and _FACTORIAL.search(kept) else kept
 
 
 def _fold(text: str) -> str:
@@ -72,7 +77,8 @@ def _fold(text: str) -> str:
             else unicodedata.normalize("NFKC", c)
             for c in text
         )
-    return " ".join(unicodedata.normalize("NFC", text.casefold()).split())
+    text = "ß".join(part.casefold() for part in text.replace("ẞ", "ß").split("ß"))
+    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def query_key(

@@ -125,7 +125,8 @@ KEY = query_key("tarn ferry price", engines=["ddg"], limit=10)
     ("one", "other"),
     [
         ("  Height of ORVANE dam?? ", "height of orvane dam"),
-        ("Straße", "STRASSE"),
+        ("Straße", "STRAẞE"),
+        ("Où est Tarn ?", "où est tarn"),
         ("ｃａｆｅ\u0301", "café"),
         ("a\u200bb\ufeff", "ab"),
         ("what is this ?!", "What is this"),
@@ -145,6 +146,12 @@ def test_spellings_of_one_question_are_one(one: str, other: str) -> None:
         ("CO₂", "CO2"),
         ("c++", "c"),
         ("1½", "11/2"),
+        ("swift ??", "swift ?"),
+        ("kotlin !!", "kotlin"),
+        ("ruby !", "ruby ?"),
+        ("python ...", "python"),
+        ("bash .", "bash"),
+        ("Alkohol in Maßen", "Alkohol in Massen"),
     ],
 )
 def test_different_questions_stay_different(one: str, other: str) -> None:
