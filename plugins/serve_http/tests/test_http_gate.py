@@ -335,6 +335,20 @@ def test_who_hangs_up_frees_the_place_in_the_queue(serve: Serve) -> None:
     assert server.get("/healthz").status == 200
 
 
+def test_who_hangs_up_in_the_middle_of_an_answer_does_no_harm(serve: Serve) -> None:
+    server = serve(fetcher=ScriptedFetcher({WARP: "The warp is long. " * 200_000}))
+    body = b'{"url": "%s"}' % WARP.encode()
+    request = b"POST /api/v1/fetch HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    for _ in range(5):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
+            connection.sendall(request + b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+            assert connection.recv(100).startswith(b"HTTP/1.1 200")
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
+        connection.sendall(request + b"Content-Length: 100\r\n\r\n{")  # and never the rest
+    wait_for(lambda: server.desk.admitted == 0)
+    assert len(server.post("/api/v1/fetch", {"url": WARP}).json["text"]) > 1_000_000
+
+
 def test_faults_of_ours_tell_nothing(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     server = serve()
 
