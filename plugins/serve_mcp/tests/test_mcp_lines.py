@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -202,6 +204,23 @@ def test_a_signal_ends_it_and_all_that_it_started(raw: Start, stage: Any, number
     assert not [pid for pid in started if alive(pid)]
     assert (stage.folder / "closed").exists()
     assert "Traceback" not in server.errors
+
+
+@posix
+def test_a_signal_ends_it_while_its_client_does_not_read(raw: Start) -> None:
+    server = raw()
+    server.begin()
+
+    def write() -> None:
+        with suppress(BrokenPipeError):
+            server.send(*(ping(number) for number in range(20_000)))
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    select.select([server.process.stdout], [], [], 60)  # it has begun to answer
+    server.process.send_signal(signal.SIGTERM)
+    assert server.wait() == 0
+    writer.join()
 
 
 @posix

@@ -188,7 +188,12 @@ class Desk:
 
         with self._lock:
             self._running += 1
-        threading.Thread(target=work, name=f"webfetch-mcp-{name}", daemon=True).start()
+        try:
+            threading.Thread(target=work, name=f"webfetch-mcp-{name}", daemon=True).start()
+        except RuntimeError:  # the system has no thread left
+            with self._lock:
+                self._running -= 1
+            return _busy(name)
         return await answer
 
     def _work(
