@@ -340,7 +340,7 @@ class PluginContext(Protocol):
 
     @property
     def data_dir(self) -> Path:
-        """The plugin's own folder under WEBFETCH_HOME; made on first access."""
+        """The plugin's own folder under WEBFETCH_HOME; made on first access, for its owner alone."""
         ...
 
     @property

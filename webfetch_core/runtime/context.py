@@ -69,7 +69,8 @@ class HostContext:
     def data_dir(self) -> Path:
         folder = self._host.settings.home_dir(self._host.environ) / self.plugin
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            # Pages of private hosts and indexes of one's own files are in there.
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as exc:
             raise CacheError(
                 f"the data folder {folder} cannot be made: {exc.strerror or exc}",

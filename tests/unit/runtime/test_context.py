@@ -141,6 +141,14 @@ def test_the_folder_is_the_plugins_own_and_made_on_first_access(context: Any, tm
     assert one.data_dir.is_dir()
 
 
+@pytest.mark.skipif(os.name == "nt", reason="no modes of files on this system")
+def test_what_was_read_with_somebodys_permission_is_for_nobody_else(context: Any) -> None:
+    folder = context().data_dir
+    assert folder.stat().st_mode & 0o077 == 0
+    folder.chmod(0o770)  # who shares it says so, and is not overruled
+    assert context().data_dir.stat().st_mode & 0o777 == 0o770
+
+
 def test_a_home_that_cannot_be_written_names_itself_and_the_fix(context: Any, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(CacheError, match=r"file/search_mine cannot be made: .*WEBFETCH_HOME"):
