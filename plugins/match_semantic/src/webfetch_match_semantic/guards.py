@@ -165,8 +165,8 @@ def kind(a: Question, b: Question, both: Alignment) -> str:
     """Questions for a time, a place, a person, a reason, a number, a yes: one on each side."""
     x, y = a.kind, b.kind
     if x == y:
-        mine, theirs = (_ASKERS & frozenset(question.words) for question in (a, b))
-        return "/".join(sorted(mine ^ theirs)) if mine - theirs and theirs - mine else ""
+        left, right = (_ASKERS & frozenset(asked.words) for asked in (a, b))
+        return "/".join(sorted(left ^ right)) if left - right and right - left else ""
     if frozenset((x, y)) in _CLASHES:
         return f"{x}/{y}"
     if {x, y} == {"count", "what"}:
