@@ -12,6 +12,7 @@ from starlette.responses import Response
 from webfetch_core import Document
 
 from .asking import Asked, Row, freshness_of, locale_of, rows_of, told_partial
+from .desk import LEAST_S
 from .dialects import request_id
 from .faults import bad_request, fault_of
 from .given import mended
@@ -54,8 +55,8 @@ async def search(serving: Serving, request: Request) -> Response:
         "id": request_id(),
         "creditsUsed": 0,
     }
-    if left := [name for name in sources if name != "web"]:
-        body["warning"] = f"not served here: {', '.join(left)[:200]}"
+    if others := [name for name in sources if name != "web"]:
+        body["warning"] = f"not served here: {', '.join(others)[:200]}"
     if "web" not in sources:
         body["data"] = {name: [] for name in sources}
         return JsonReply(body)
@@ -76,8 +77,8 @@ async def search(serving: Serving, request: Request) -> Response:
     if reads and options is not None:
         formats = [name for name in _formats(options.get("formats")) if name in _SERVED] or ["markdown"]
         first = rows[:MAX_URLS]
-        seconds = max(whole - (time.monotonic() - started), 1.0)
-        pages = await serving.fetch_all([row.url for row in first], seconds)
+        left = whole - (time.monotonic() - started)
+        pages = await serving.fetch_all([row.url for row in first], left) if left > LEAST_S else []
         for item, row, page in zip(items, first, pages, strict=False):
             if isinstance(page, Document):
                 item.update(_document(row.url, page, formats))

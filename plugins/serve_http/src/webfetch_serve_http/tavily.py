@@ -8,10 +8,12 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from webfetch_core import Document
+from webfetch_core import Document, SearchResult
 from webfetch_core.api import Freshness
 
 from .asking import Asked, Row, freshness_of, freshness_of_days, http_date, rows_of
+from .asking import search as searched
+from .desk import LEAST_S
 from .dialects import request_id
 from .faults import bad_request, fault_of
 from .given import Given
@@ -30,18 +32,21 @@ async def search(serving: Serving, request: Request) -> Response:
     asked, wanted = _asked(given), given.whole("max_results", 5, 0, MAX_RESULTS)
     raw = given.flag("include_raw_content")
     whole = serving.search_s()
-    result = await serving.search(asked, whole * (1 - _RAW_SHARE) if raw else whole)
+    answers = given.flag("include_answer")
+
+    def job(left: float) -> tuple[SearchResult, str | None]:
+        found = searched(serving.wf, asked, left)
+        return found, serving.wf.excerpts(found)[0].text if answers and found.chunks else None
+
+    result, answer = await serving.desk.run(job, whole * (1 - _RAW_SHARE) if raw else whole)
     rows = rows_of(result, wanted)
     texts: dict[str, str] = {}
-    if raw and rows:
-        seconds = max(whole - (time.monotonic() - started), 1.0)
-        pages = await serving.fetch_all([row.url for row in rows], seconds)
+    left = whole - (time.monotonic() - started)
+    if raw and rows and left > LEAST_S:
+        pages = await serving.fetch_all([row.url for row in rows], left)
         texts = {
             row.url: page.text for row, page in zip(rows, pages, strict=True) if isinstance(page, Document)
         }
-    answer = None
-    if given.flag("include_answer") and result.chunks:
-        answer = await serving.desk.run(lambda _: serving.wf.excerpts(result)[0].text, serving.search_s())
     news = given.text("topic") == "news"
     body: dict[str, Any] = {
         "query": asked.query,
