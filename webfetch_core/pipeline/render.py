@@ -98,7 +98,8 @@ def provenance_line(provenance: Provenance, freshness: str, limit: int = MAX_TIT
             asked = one_line(provenance.matched_query, min(limit, MAX_TITLE_CHARS))
             return f'[cache: semantic match to "{asked}", score {provenance.score:.2f}, {age}, {freshness}]'
         case ProvenanceKind.STALE:
-            return f"[cache: stale, {age}, {freshness}; it is being refreshed, force_fresh waits for that]"
+            # Not "it is being refreshed": under cache_only, or while no engine answers, it is not.
+            return f"[cache: stale, {age}, {freshness}; force_fresh searches now]"
         case ProvenanceKind.FINDING:
             asked = one_line(provenance.matched_query, min(limit, MAX_TITLE_CHARS))
             sure = f", score {provenance.score:.2f}" if provenance.score < 1 else ""

@@ -265,6 +265,7 @@ def test_no_room_for_an_excerpt_says_so() -> None:
         (ProvenanceKind.FRESH, "[fresh search; it quotes pages from the cache, up to 2h old]"),
         (ProvenanceKind.NONE, "[cache: nothing for this query]"),
         (ProvenanceKind.EXACT, "[cache: exact match, 2h old, recent]"),
+        (ProvenanceKind.STALE, "[cache: stale, 2h old, recent; force_fresh searches now]"),
         (ProvenanceKind.SEMANTIC, '[cache: semantic match to "how deep?", score 0.97, 2h old, recent]'),
     ],
 )
