@@ -8,7 +8,8 @@ all-MiniLM-L6-v2 and its biases and norms, and a small head; the word embeddings
 made pairs: binary cross-entropy of one logit, AdamW, batches of like length, either order by chance.
 
 Needs torch, webfetch-rank-onnx and its weights. One thread of a CPU takes some hours for 300,000 pairs. The
-same seed gives the same pairs; weights of another processor or torch differ in the last digits.
+same seed gives the same pairs; weights of another processor or torch differ in the last digits. How those
+that ship came about is told in docs/adr/0011.
 """
 
 from __future__ import annotations
