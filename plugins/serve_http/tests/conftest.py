@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -99,9 +100,21 @@ class LoopbackServer:
         raise RuntimeError("the server does not come up")
 
     def __exit__(self, *_: object) -> None:
-        self._server.should_exit = True
-        self._thread.join(30)
+        self.stop()
+        self._thread.join(60)
         self._socket.close()
+
+    def stop(self) -> None:
+        """What SIGTERM does."""
+        self._server.should_exit = True
+
+    def listens(self) -> bool:
+        """Whether a connection is taken."""
+        try:
+            socket.create_connection(("127.0.0.1", self.port), timeout=30).close()
+        except OSError:
+            return False
+        return True
 
     def ask(
         self,
@@ -109,7 +122,7 @@ class LoopbackServer:
         path: str,
         body: bytes | None = None,
         headers: Mapping[str, str] | None = None,
-        timeout: float = 30,
+        timeout: float = 90,
     ) -> Reply:
         """One request on a connection of its own."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
@@ -134,7 +147,7 @@ def parts(engine: Any = None, fetcher: Any = None, **more: Any) -> list[Any]:
     """Plugins of scripted parts: an engine, a fetcher, a ranker, a compressor, a cache in memory."""
     return [
         fake_plugin(
-            "search", engine or ScriptedEngine(list(HITS)), name="loom", traits=SearchTraits(), timeout_s=20.0
+            "search", engine or ScriptedEngine(list(HITS)), name="loom", traits=SearchTraits(), timeout_s=60.0
         ),
         fake_plugin("fetch", fetcher or ScriptedFetcher(PAGES)),
         fake_plugin("extract", ScriptedExtractor()),

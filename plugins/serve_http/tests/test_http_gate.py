@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+import threading
 import time
 from base64 import b64encode
 from collections.abc import Callable
@@ -13,12 +14,16 @@ from typing import Any
 
 import pytest
 
-from webfetch_core.testing import Hang, ScriptedEngine, ScriptedFetcher
+from webfetch_core import Settings
+from webfetch_core.testing import Hang, ScriptedEngine, ScriptedFetcher, hits
 
 WARP, GONE = "https://loom.example/warp", "https://loom.example/gone"
 TOKEN = "a-token-of-these-tests-0123456789"
 Server = Any  # the running server of conftest.py
 Serve = Callable[..., Any]
+PATIENT = Settings(
+    extract_workers=0, deadline_s=60.0, engine_timeout_s=60.0
+)  # nothing ends before its test says so
 
 ENDPOINTS = [
     ("/api/v1/search", {"query": "warp"}),
@@ -49,7 +54,7 @@ def error_text(path: str, body: Any) -> str:
     return str(body["error"]["message"])
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+def wait_for(condition: Callable[[], bool], seconds: float = 60.0) -> None:
     ends = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < ends, "it does not come to that"
@@ -284,8 +289,8 @@ def test_fifty_at_once_are_all_answered(serve: Serve) -> None:
 
 
 def test_beyond_the_queue_they_are_told_to_come_back(serve: Serve) -> None:
-    hang = Hang(at_most_s=25.0)
-    server = serve(engine=ScriptedEngine(hang), workers=1, queue=1, search_deadline_s=20.0)
+    hang = Hang(at_most_s=60.0)
+    server = serve(engine=ScriptedEngine(hang), core=PATIENT, workers=1, queue=1, search_deadline_s=60.0)
     # Each asks for something else: the same question would be searched for once.
     with ThreadPoolExecutor(6) as pool:
         asked = [pool.submit(server.post, "/v2/search", {"query": f"warp {n}"}) for n in range(6)]
@@ -306,15 +311,15 @@ def test_the_deadline_is_kept(serve: Serve) -> None:
     try:
         reply = server.post("/v2/scrape", {"url": WARP})
         assert reply.status == 408 and reply.json["success"] is False
-        assert server.post("/api/v1/fetch", {"url": GONE}).status == 404
+        assert server.get("/api/v1/status").status == 200
     finally:
         hang.released.set()
 
 
 def test_who_hangs_up_frees_the_place_in_the_queue(serve: Serve) -> None:
-    hang = Hang(at_most_s=25.0)
+    hang = Hang(at_most_s=60.0)
     engine = ScriptedEngine(hang)
-    server = serve(engine=engine, workers=1, queue=2, search_deadline_s=20.0)
+    server = serve(engine=engine, core=PATIENT, workers=1, queue=2, search_deadline_s=60.0)
     request = b"POST /search HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 18\r\n\r\n"
     connections = [socket.create_connection(("127.0.0.1", server.port), timeout=30) for _ in range(3)]
     try:
@@ -347,6 +352,21 @@ def test_who_hangs_up_in_the_middle_of_an_answer_does_no_harm(serve: Serve) -> N
         connection.sendall(request + b"Content-Length: 100\r\n\r\n{")  # and never the rest
     wait_for(lambda: server.desk.admitted == 0)
     assert len(server.post("/api/v1/fetch", {"url": WARP}).json["text"]) > 1_000_000
+
+
+def test_what_is_under_way_is_answered_while_the_server_stops(serve: Serve) -> None:
+    go = threading.Event()
+    engine = ScriptedEngine(lambda request: hits(WARP) if go.wait(60) else [])
+    server = serve(engine=engine, core=PATIENT, search_deadline_s=60.0, drain_s=60.0)
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(server.post, "/search", {"query": "warp"})
+        wait_for(lambda: bool(engine.calls))
+        server.stop()
+        wait_for(lambda: not server.listens())
+        assert not asked.done()
+        go.set()
+        reply = asked.result(60)
+    assert reply.status == 200 and reply.json["results"][0]["url"] == WARP
 
 
 def test_faults_of_ours_tell_nothing(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
