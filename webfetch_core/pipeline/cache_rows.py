@@ -163,9 +163,17 @@ def decode_body(row: Row, record_type: type[T]) -> T | None:
         if zlib.crc32(row.body) != row.facts["check"]:
             return None
         body = zlib.decompress(row.body) if row.facts["packed"] else row.body
-        return wire.from_plain(json.loads(body.decode("utf-8", "surrogatepass")), record_type)
+        plain = json.loads(body.decode("utf-8", "surrogatepass"), parse_float=_finite, parse_constant=_finite)
+        return wire.from_plain(plain, record_type)
     except Exception:  # truncated, of another layout, not JSON: a missing row again
         return None
+
+
+def _finite(text: str) -> float:
+    """A number of a row. Python reads NaN and 1e999 too, which no JSON of ours could say again."""
+    if not math.isfinite(number := float(text)):
+        raise ValueError(text)
+    return number
 
 
 def _json(plain: Any) -> bytes:

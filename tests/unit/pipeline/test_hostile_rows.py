@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+import zlib
 from collections.abc import Callable, Sequence
 from threading import Barrier, Thread
 from typing import Any
 
 import pytest
 
-from webfetch_core.models import Document, Freshness, Match
+from webfetch_core.models import Chunk, Document, Freshness, Match, SearchHit, SearchResult
 from webfetch_core.pipeline.cache_admin import list_queries
 from webfetch_core.pipeline.cache_check import check_row
 from webfetch_core.pipeline.cache_rows import ASKED, FINDINGS, QUERIES, STATS, decode_row, encode_row, url_key
@@ -116,6 +117,20 @@ def test_a_row_whose_time_is_no_moment_is_no_row(at: str) -> None:
     cache = MemoryCache()
     cache.put(QUERIES, b"k" * 32, value)
     assert list(list_queries(cache, 1.0)) == []
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
+@pytest.mark.parametrize("place", ["0.125", "0.25", "0.5"])
+def test_a_row_with_a_number_that_is_none_is_damaged(place: str, number: str) -> None:
+    hit = SearchHit(url="https://a.example/", extra={"stars": 0.25})
+    chunk = Chunk(text="The tide.", url=hit.url, score=0.125)
+    value = encode_row(1.0, {}, SearchResult(query="tide", chunks=(chunk,), hits=(hit,), elapsed_s=0.5))
+    assert check_row(QUERIES, value, 1.0) == ""
+    header, _, body = value.partition(b"\n")
+    changed = body.replace(place.encode(), number.encode())
+    check = [str(zlib.crc32(one)).encode() for one in (body, changed)]
+    value = header.replace(*check) + b"\n" + changed
+    assert check_row(QUERIES, value, 1.0) == "its body cannot be read"
 
 
 @pytest.mark.parametrize("at", [0.0, -1e300, 1e300])
