@@ -218,18 +218,18 @@ def unsure_roles(a: Question, b: Question, pairs: Alignment) -> str:
     named = sorted(((x, y) for x, y in pairs.same if x.name or y.name), key=lambda pair: pair[0].at)
     if len(named) < 2 or SYMMETRIC & a.keys & b.keys or _BOTH_WAYS & (a.keys | b.keys):
         return ""
+    by = any("by" in (x.marker, y.marker) for x, y in named)
     for (x, v), (y, w) in pairwise(named):
-        if v.at > w.at and a.passive == b.passive:
+        if v.at > w.at and not by:
             return f"{x.word} and {y.word} changed places"
-    lex = lexicon()
-    if any(_one_deed(x, y, a, b, lex) for x, y in (*pairs.same, *pairs.near)):
-        return ""
-    if a.passive != b.passive and any(y.at - x.at > 1 for (x, _), (y, _) in pairwise(named)):
-        return "active/passive"
     for x, y in named:
         if x.marker != y.marker and {x.marker, y.marker} & _TO:
             return f"{x.word}: {x.marker or 'none'}/{y.marker or 'none'}"
-    return ""
+    lex = lexicon()
+    if any(_one_deed(x, y, a, b, lex) for x, y in (*pairs.same, *pairs.near)):
+        return ""
+    apart = any(y.at - x.at > 1 for (x, _), (y, _) in pairwise(named))
+    return "active/passive" if apart and a.passive != b.passive else ""
 
 
-_TO = frozenset(("to", "into", "by"))
+_TO = frozenset(("to", "into"))

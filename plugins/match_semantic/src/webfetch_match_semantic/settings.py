@@ -29,5 +29,5 @@ class MatchSemanticSettings:
     shortlist_cosine: float = field(default=0.6, validator=_SHARE)
     verify_most: int = field(default=3, validator=[ge(1), le(50)])
     entailment_threshold: float = field(default=0.9, validator=_SHARE)
-    paraphrase_threshold: float = field(default=0.65, validator=_SHARE)
-    features_threshold: float = field(default=0.98, validator=_SHARE)
+    paraphrase_threshold: float = field(default=0.6, validator=_SHARE)
+    features_threshold: float = field(default=0.97, validator=_SHARE)
