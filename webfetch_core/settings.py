@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -214,19 +215,38 @@ def in_home(value: str) -> Path:
 def default_home(environ: Mapping[str, str]) -> Path:
     """The platform's folder for a user's data."""
     if sys.platform == "win32":
-        return Path(environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "webfetch"
+        return Path(environ.get("LOCALAPPDATA") or _home() / "AppData" / "Local") / "webfetch"
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / "webfetch"
-    return Path(environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "webfetch"
+        return _home() / "Library" / "Application Support" / "webfetch"
+    return (_whole(environ.get("XDG_DATA_HOME")) or _home() / ".local" / "share") / "webfetch"
 
 
 def default_config(environ: Mapping[str, str]) -> Path:
     """The user's configuration file."""
     if sys.platform == "win32":
-        return Path(environ.get("APPDATA") or Path.home() / "AppData" / "Roaming") / "webfetch" / CONFIG_NAME
+        return Path(environ.get("APPDATA") or _home() / "AppData" / "Roaming") / "webfetch" / CONFIG_NAME
     if sys.platform == "darwin":
         return default_home(environ) / CONFIG_NAME
-    return Path(environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "webfetch" / CONFIG_NAME
+    return (_whole(environ.get("XDG_CONFIG_HOME")) or _home() / ".config") / "webfetch" / CONFIG_NAME
+
+
+def _home() -> Path:
+    """The user's home folder. Where there is none, one in which nothing can be, so that what needs it says
+    so and nothing lands in the working directory, which may be a stranger's."""
+    with suppress(RuntimeError):
+        if os.environ.get("HOME") != "" and (home := Path.home()).is_absolute():
+            return home
+    with suppress(ImportError, KeyError):
+        import pwd
+
+        if (home := Path(pwd.getpwuid(os.getuid()).pw_dir)).is_absolute():
+            return home
+    return Path(os.devnull)
+
+
+def _whole(value: str | None) -> Path | None:
+    """The folder of a variable of XDG, which says that one that is not absolute is to be ignored."""
+    return Path(value) if value and Path(value).is_absolute() else None
 
 
 __all__ = [

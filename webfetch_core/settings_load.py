@@ -62,11 +62,18 @@ def load(
 def _files(environ: Mapping[str, str], cwd: Path | None, config: Path | None) -> list[Path]:
     named = config or (Path(environ["WEBFETCH_CONFIG"]) if environ.get("WEBFETCH_CONFIG") else None)
     if named is not None:
-        if not named.is_file():
+        if not _is_file(named):
             raise ConfigError(f"settings file {named} does not exist", fix="give the path of a TOML file")
         return [named]
     usual = [default_config(environ), *([] if cwd is None else [cwd / CONFIG_NAME])]
-    return [path for path in usual if path.is_file()]
+    return [path for path in usual if _is_file(path)]
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # the home of somebody else, as under sudo: what may not be looked into is not ours
+        return False
 
 
 def _read(path: Path) -> dict[str, Any]:

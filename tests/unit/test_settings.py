@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from attrs import fields, has
 from hypothesis import given
 from hypothesis import strategies as st
 
+from webfetch_core.app import Webfetch
 from webfetch_core.errors import ConfigError
 from webfetch_core.settings import (
     BudgetSettings,
@@ -328,6 +330,50 @@ def test_where_data_and_settings_live(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
     assert default_home(environ) == Path("/w/l/webfetch")
     assert default_config(environ) == Path("/w/r/webfetch/webfetch.toml")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="HOME is not what Windows goes by")
+@pytest.mark.parametrize("home", [None, "", "somewhere/else"])
+@pytest.mark.parametrize("known", [True, False])
+def test_without_a_home_nothing_lands_where_one_stands(
+    home: str | None, known: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    import pwd
+
+    if not known:
+        monkeypatch.setattr(pwd, "getpwuid", lambda uid: pwd.getpwnam("no-such-user-here"))
+    if home is None:
+        monkeypatch.delenv("HOME")
+    else:
+        monkeypatch.setenv("HOME", home)
+    monkeypatch.chdir(tmp_path)
+    own = pwd.getpwuid(os.getuid()).pw_dir if known else "/dev/null"
+    for folder in (default_home({}), default_config({})):
+        assert folder.is_relative_to(own)
+    loaded = Settings.load({}, cwd=tmp_path)
+    assert loaded.home == "" and loaded.home_dir({}) == default_home({})
+    with Webfetch(Settings(), autoload=False, environ={}) as wf:
+        assert wf.status().home == str(default_home({}))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="XDG is not what this system goes by")
+def test_folders_of_data_that_are_not_whole_paths_are_none() -> None:
+    relative = {"XDG_DATA_HOME": "data", "XDG_CONFIG_HOME": "conf"}
+    assert (default_home(relative), default_config(relative)) == (default_home({}), default_config({}))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="XDG is not what this system goes by")
+def test_a_home_that_may_not_be_looked_into_has_no_settings(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def refused(path: Path, *_: Any, **__: Any) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "is_file", refused)  # a mode would not stop the superuser
+    assert Settings.load({}, cwd=tmp_path).origins == {}
+    with pytest.raises(ConfigError, match=r"mine\.toml"):
+        Settings.load({}, config=tmp_path / "mine.toml")
 
 
 def test_home_is_a_path_with_its_tilde_resolved() -> None:
