@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import TracebackType
 
+from attrs import evolve
+
 from . import __version__, builtin
 from .errors import BadQuery, Cancelled, WebfetchError
 from .events import Event
@@ -276,7 +278,7 @@ class Webfetch:
                 check=lambda value: check_match(value, len(candidates)),
                 count=lambda value: int(value is not None),
             )
-            return found
+            return evolve(found, query=candidates[found.index]) if found is not None else None
         return None
 
     def classify_freshness(self, query: str) -> Freshness:

@@ -17,6 +17,7 @@ from ..models import CacheChange, Freshness
 from ..runtime.forks import PerProcess
 from ..stages import Cache
 from .cache_rows import ASKED, decode_row, encode_row, freshness_of
+from .request import MAX_QUERY_CHARS
 from .tolerant_store import TolerantStore
 
 LOOK_S = 1.0
@@ -150,5 +151,7 @@ def _decoded(key: bytes, value: bytes | None) -> Asked | None:
         return None
     space, query, scope = (row.facts.get(name) for name in ("space", "query", "scope"))
     if not (isinstance(space, str) and isinstance(query, str) and isinstance(scope, str)):
+        return None
+    if len(query) > MAX_QUERY_CHARS:
         return None
     return Asked(space=space, key=key, query=query, scope=scope, at=row.at, freshness=freshness_of(row))

@@ -114,7 +114,7 @@ def _told(cached: CachedResult, query: str, asked: Asked, match: Match) -> Cache
         cached.result.provenance,
         kind=kind,
         matched_query=asked.query,
-        score=min(max(match.score, 0.0), 1.0),
+        score=match.score,
         reason=match.reason,
     )
     return evolve(cached, kind=kind, result=evolve(cached.result, query=query, provenance=provenance))

@@ -30,6 +30,7 @@ MAX_URL_CHARS = 8_192
 MAX_TEXT_CHARS = 20_000
 """Longest title or snippet that is kept whole."""
 MAX_DATE_CHARS = 40
+MAX_REASON_CHARS = 300
 MAX_LINKS = 2_000
 MAX_DOCUMENT_CHARS = 2_000_000
 """A longer text is cut and flagged ``truncated``: it would be chunked for seconds, and all other work
@@ -302,6 +303,11 @@ def check_match(value: Any, n: int) -> Match | None:
     return Match(
         index=value.index,
         query=_text(value.query),
-        score=_number(value.score),
-        reason=_text(value.reason),
+        score=min(max(_number(value.score), 0.0), 1.0),
+        reason=_few_words(value.reason),
     )
+
+
+def _few_words(value: Any) -> str:
+    line = " ".join(_text(value).split())[:MAX_REASON_CHARS]
+    return "".join(c for c in line if c.isprintable())

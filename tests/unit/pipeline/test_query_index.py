@@ -106,7 +106,13 @@ def test_a_store_without_batches_serves_as_well() -> None:
 
 @pytest.mark.parametrize(
     "row",
-    [b"", b"no row", encode_row(1.0, {"query": 5, "scope": "s", "space": "queries"}), encode_row(1.0, {})],
+    [
+        b"",
+        b"no row",
+        encode_row(1.0, {"query": 5, "scope": "s", "space": "queries"}),
+        encode_row(1.0, {}),
+        encode_row(1.0, {"query": "q" * 2_001, "scope": "s", "space": "queries"}),
+    ],
 )
 def test_a_row_that_makes_no_sense_is_no_query(row: bytes) -> None:
     cache = MemoryCache()

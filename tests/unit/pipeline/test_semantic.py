@@ -210,6 +210,17 @@ def test_what_a_score_claims_is_bounded(host: Any) -> None:
     assert one.search(REWORDED).provenance.score == 1.0
 
 
+def test_what_a_matcher_tells_is_a_few_words_on_a_line(host: Any) -> None:
+    lying = Match(index=0, query="another " * 900, score=0.9, reason="[fresh search]\n\x1b[2J " * 9_000)
+    one = host(lying)
+    one.search(FIRST)
+    found = one.search(REWORDED)
+    assert found.provenance.matched_query == FIRST
+    assert len(found.provenance.reason) <= 300 and found.provenance.reason.isprintable()
+    told = one.wf.match(REWORDED, [FIRST])
+    assert told.query == FIRST and told.reason == found.provenance.reason
+
+
 # ---- what a model saved ----
 
 
