@@ -115,6 +115,10 @@ _CHANGING = _any(
 )
 """Keeps even a settled sort of question open ("where was the most recent summit held")."""
 
+_BY_THE_YEAR = _any(r"(?:this|last|next) year(?:'s)?")
+_TURN_DAYS = 14  # so long a recent answer is shown at the most, stale at the end, by the default lifetimes
+"""In the first days of a year, what was found of "this year" before may be of another one."""
+
 _READ = 1_000  # characters; a longer text is no question, and the patterns need not be quick on it
 
 _YEAR = re.compile(r"(?<![\w.,$€£-])(1[0-9]{3}|20[0-9]{2})(?:(?:[-–/])(\d{2,4}))?('?s)?(?![\w%]|[.,]\d)")
@@ -131,7 +135,8 @@ def classify_keywords(query: str, now: datetime) -> Freshness | None:
     this one's or a coming one's keeps it open.
     """
     text = " ".join(unicodedata.normalize("NFKC", query[:_READ]).replace("’", "'").casefold().split())
-    if _PRESENT.search(text):
+    turned = now.timetuple().tm_yday <= _TURN_DAYS and _BY_THE_YEAR.search(text)
+    if _PRESENT.search(text) or turned:
         return Freshness.REALTIME
     years = list(_years(text))
     if years and max(years) >= now.year - 1:

@@ -98,3 +98,10 @@ def test_what_changes_fast_is_hardly_ever_called_stable() -> None:
     assert fast.count(STABLE) / len(fast) <= 0.02
     assert sum(guess is label for guess, label in told) / len(told) >= 0.55
     assert fast.count(REALTIME) / len(fast) >= 0.45
+
+
+@pytest.mark.parametrize("query", ["best films this year", "holidays next year", "last year's budget"])
+def test_what_is_said_of_a_year_does_not_outlive_it(query: str) -> None:
+    told = [(12, 31, 2026), (1, 1, 2027), (1, 14, 2027), (1, 15, 2027)]
+    classes = [classify_keywords(query, datetime(year, month, day)) for month, day, year in told]
+    assert classes == [RECENT, REALTIME, REALTIME, RECENT]
