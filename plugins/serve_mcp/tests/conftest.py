@@ -217,6 +217,11 @@ class Raw:
         result: dict[str, Any] = self.ask(id_, "tools/call", name=tool, arguments=arguments)["result"]
         return result
 
+    def rest(self) -> list[dict[str, Any]]:
+        """What it wrote after the last answer, when it has ended: notes of changes may be among it."""
+        assert self.process.stdout
+        return [json.loads(line) for line in self.process.stdout.read().splitlines()]
+
     def begin(self) -> None:
         """The handshake of the older era."""
         self.send(HELLO)
