@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import CacheError
 from ..pipeline import cache_admin
-from ..pipeline.cache_rows import FINDINGS
+from ..pipeline.cache_rows import FINDINGS, QUERIES
 from ..pipeline.counters import Counters
 from ..pipeline.render import human_age
 from ..stages import Cache
@@ -112,6 +112,10 @@ def _purge(args: Namespace, wf: Webfetch, store: Cache, streams: Streams, width:
         )
     if args.all and (args.query is not None or args.space is not None):
         raise UsageFault("--all contradicts --query and --space", fix="leave one of them away")
+    if args.query is not None and args.space not in (None, QUERIES, FINDINGS):
+        raise UsageFault(
+            f"--query contradicts --space {args.space}, whose rows answer none", fix="leave one of them away"
+        )
     count = cache_admin.purge(
         store,
         now=wf.host.clock.time(),

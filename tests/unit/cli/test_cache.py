@@ -61,7 +61,12 @@ def test_purge_by_query_age_space_and_all(filled: Any) -> None:
 
 
 def test_purge_wants_to_be_told_what(filled: Any) -> None:
-    for words in ([], ["--all", "--space", "pages"], ["--all", "--query", "x"]):
+    for words in (
+        [],
+        ["--all", "--space", "pages"],
+        ["--all", "--query", "x"],
+        ["--query", "x", "--space", "pages"],
+    ):
         ran = filled("cache", "purge", *words)
         assert ran.code == 2
         assert "fix: " in ran.err
