@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from .rules import Ruling
 
-ALIKE = {"entailment": 1.0, "paraphrase": 0.5, "features": 0.96}
+ALIKE = {"entailment": 1.0, "paraphrase": 1.0, "features": 0.96}
 """What the threshold is multiplied by where no word of content is without its counterpart."""
 UNSURE = {"entailment": 0.97, "paraphrase": 0.94, "features": 2.0}
 """What is enough where a guard has small doubts. Features know no more than a guard does."""

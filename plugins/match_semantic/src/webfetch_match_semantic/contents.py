@@ -21,6 +21,9 @@ _AMOUNTS = frozenset(("number", "ordinal", "unit", "month", "day"))
 _SIGNS = frozenset("+°@<>=→")
 _AFTER_A = frozenset(("", "than", "and", "or", "to", "by", "versus", "vs", "from"))
 _ASKING = words("asking verbs")
+_AFTER_ASKING = frozenset(
+    ("me", "us", "the", "a", "an", "all", "some", "out", "about", "how", "what", "my", "this")
+)
 _LIKENED = words("likened")
 """Words after which "like" is no verb."""
 _SPELLINGS = (
@@ -42,7 +45,7 @@ class Contents:
     def items(self) -> list[Item]:
         """Return the items in their order."""
         found: list[Item] = []
-        marker, named = "", False
+        marker, named, prep = "", False, ""
         instead: dict[int, list[str]] = {}
         for word, at in self._wanted.instead:
             instead.setdefault(at, []).append(word)
@@ -51,9 +54,13 @@ class Contents:
             found += [Item(new, new, at, "word", False) for new in instead.get(at, ())]
             if at in self._wanted.said:
                 continue
+            if word in MARKERS or word in _NEUTRAL or word == "of":
+                prep = word
+            elif word in AUX or word in ("and", "who", "what", "which", "that"):
+                prep = ""
             if piece.kind in _AMOUNTS:
                 marker = "" if named else marker
-                found.append(Item(word, piece.form.lower(), at, piece.kind, False, marker))
+                found.append(Item(word, piece.form.lower(), at, piece.kind, False, marker, prep))
                 continue
             shouted = len(word) > 1 and piece.form.isupper() and self._cased  # AS Roma
             tells_role = word in MARKERS and word != "versus" and not shouted
@@ -73,7 +80,7 @@ class Contents:
                 if named and not name:
                     marker = ""  # "to Athens direct flights": the preposition ends with the name
                 named = name and bool(marker)
-                found.append(Item(key, word, at, "word", name, marker))
+                found.append(Item(key, word, at, "word", name, marker, prep))
         return found
 
     def _key(self, word: str) -> str:
@@ -91,9 +98,10 @@ class Contents:
         lemma = self._lexicon.lemma(word)
         if word == "like":
             return at > 0 and self._words[at - 1] in _LIKENED
-        if lemma in _ASKING and (at <= 1 or self._words[at + 1 : at + 2] in (["me"], ["us"])):
+        if lemma in _ASKING and at == 0 and self._words[1:2] and self._words[1] in _AFTER_ASKING:
             return True
-        return word in STOP or word in SURE_FILLERS or lemma in SURE_FILLERS
+        filler = word in SURE_FILLERS or lemma in SURE_FILLERS
+        return word in STOP or (filler and not AUX.isdisjoint(self._words))
 
     def _letter(self, at: int, word: str) -> bool:
         """Whether a single letter is a name: vitamin C, plan A, "is A larger than B"."""

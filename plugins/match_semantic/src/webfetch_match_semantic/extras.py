@@ -137,6 +137,34 @@ def _placed(item: Item, question: Question) -> bool:
     return at >= 0 and question.words[at] in _SCOPING
 
 
+def unlike_forms(a: Question, b: Question, both: Alignment) -> str:
+    """Forms of words that may make another question: past and present, one and many, accents, capitals."""
+    if a.accents != b.accents or _recased(a, b) or _recased(b, a):
+        return "spelling"
+    if a.kind and b.kind and (a.forms != b.forms or {a.tense, b.tense} == {"past", "present"}):
+        return "tense"
+    counted = "count" in (a.kind, b.kind)
+    done = "howto" in (a.kind, b.kind)
+    for x, y in both.same:
+        if x.kind != "word" or x.word == y.word:
+            continue
+        short, long = sorted((x.word, y.word), key=len)
+        many = long in (f"{short}s", f"{short}es") and not lexicon().mostly_verb(x.key)
+        if (many and not counted) or (x.word.endswith("ing") != y.word.endswith("ing") and not done):
+            return f"{x.word}/{y.word}"
+    return ""
+
+
+def _recased(a: Question, b: Question) -> bool:
+    """Whether a word in capitals is there in small letters on the other side."""
+    small = frozenset(b.plain.split())
+    return any(word not in b.capitals and word.lower() in small for word in a.capitals)
+
+
+def form(a: Question, b: Question, both: Alignment) -> str:
+    return unlike_forms(a, b, both)
+
+
 def able(a: Question, b: Question, both: Alignment) -> str:
     """Whether something can be done, and how."""
     return "yesno/howto" if {a.kind, b.kind} == {"yesno", "howto"} else ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from .alignment import Alignment
 from .amounts import RIVALS
 from .attributes import ASKS_WHEN
-from .extras import Guard, able, how, light, more, person, place, role, scope, subject, swap
+from .extras import Guard, able, form, how, light, more, person, place, role, scope, subject, swap
 from .lexicon import lexicon
 from .phrases import EVENTS
 from .reading import Question
@@ -152,6 +152,11 @@ def modal(a: Question, b: Question, both: Alignment) -> str:
     return f"{a.modal}/{b.modal}" if a.modal and b.modal and a.modal != b.modal else ""
 
 
+def sign(a: Question, b: Question, both: Alignment) -> str:
+    """Operators, minus signs, emoji: "-5" and "5", "x^2" and "2x"."""
+    return f"{''.join(a.signs)} / {''.join(b.signs)}" if a.signs != b.signs else ""
+
+
 def tense(a: Question, b: Question, both: Alignment) -> str:
     """Who is, and who was."""
     if a.kind != b.kind or a.numbers or a.passive or b.passive:
@@ -194,10 +199,10 @@ def direction(a: Question, b: Question, both: Alignment) -> str:
 
 GUARDS: tuple[Guard, ...] = (
     number, ordinal, date, unit, negation, opposite, polarity, direction, entity, contrast, pronoun, join,
-    modal, tense, kind, scope,
+    sign, modal, tense, kind, scope,
 )  # fmt: skip
 """What they object to is never the same question."""
-DOUBTS: tuple[Guard, ...] = (subject, swap, place, more, able, person, role, how)
+DOUBTS: tuple[Guard, ...] = (form, subject, swap, place, more, able, person, role, how)
 """What they object to seldom is: a verifier must be surer than usual."""
 
 

@@ -15,6 +15,7 @@ class Item:
         at: its place among all words.
         kind: ``word``, ``number``, ``ordinal``, ``unit``, ``month``, ``day``.
         name: looks like the name of something, so that nothing else can stand for it.
+        prep: the preposition before it, whichever it is.
         marker: the preposition it depends on, where that tells its role.
     """
 
@@ -24,3 +25,4 @@ class Item:
     kind: str
     name: bool
     marker: str = ""
+    prep: str = ""

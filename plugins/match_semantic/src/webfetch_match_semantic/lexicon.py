@@ -55,6 +55,13 @@ class Lexicon:
     def verb(self, lemma: str) -> bool:
         return lemma in self.words and "v" in self.words[lemma].pos
 
+    def past(self, word: str) -> bool:
+        """Whether a word is the past form of a verb."""
+        lemma = self.lemma(word)
+        if lemma == word or word.endswith(("s", "ing")):
+            return False
+        return word.endswith("ed") or (word in self.forms and self.verb(lemma))
+
     def mostly_noun(self, lemma: str) -> bool:
         return lemma in self.words and self.words[lemma].pos[0] == "n"
 

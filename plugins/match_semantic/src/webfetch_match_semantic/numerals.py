@@ -76,7 +76,7 @@ def digits(token: Token) -> list[tuple[str, str]]:
         return [(f"o:{int(text[:-2])}", "ordinal")]
     if form == "decade":
         text = text.replace("'", "")
-        return [(f"19{text}" if len(text) == 3 else text, "number")]
+        return [(text, "number")]
     if form == "scaled" and (match := _SCALED.fullmatch(text)):
         value = _times(match[1].replace(",", ""), _FACTORS[match[2]])
         return [(value or text, "number")]

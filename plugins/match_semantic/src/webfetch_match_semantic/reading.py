@@ -15,7 +15,7 @@ from .contents import Contents
 from .items import Item
 from .lexicon import lexicon
 from .tables import words
-from .tokens import MAX_CHARS, folded, plain, tokens
+from .tokens import MAX_CHARS, folded, letters, plain, signs, tokens
 from .wording import is_foreign, worded
 
 MAX_WORDS = 60
@@ -38,6 +38,15 @@ _PERSONS = {
     "yours": 2, "they": 3, "someone": 3, "somebody": 3, "others": 3, "them": 3, "their": 3, "everyone": 0,
     "everybody": 0, "nobody": 0, "anyone": 0,
 }  # fmt: skip
+_MODALS = {
+    "can": "may",
+    "could": "may",
+    "may": "may",
+    "might": "may",
+    "should": "must",
+    "must": "must",
+    "shall": "must",
+}
 _NOW = frozenset(
     ("current", "currently", "now", "latest", "newest", "today", "present", "recent", "recently")
 )
@@ -66,6 +75,8 @@ class Question:
         passive: the subject is what is acted on.
         foreign, long: nothing else was read; only equality counts.
         year: the year in which it was read.
+        signs, accents, capitals: what may make another text of one that has the same words.
+        forms: ``past`` and ``will``, whichever it has.
     """
 
     text: str
@@ -92,6 +103,10 @@ class Question:
     foreign: bool = False
     long: bool = False
     year: str = ""
+    signs: tuple[str, ...] = ()
+    accents: frozenset[str] = frozenset()
+    capitals: tuple[str, ...] = ()
+    forms: frozenset[str] = frozenset()
 
     @property
     def keys(self) -> frozenset[str]:
@@ -159,11 +174,15 @@ def _question(
         persons=frozenset(_PERSONS[word] for word in every if word in _PERSONS),
         joins=frozenset(every) & {"and", "or"},
         small=frozenset(every) & (_SMALL | {"in", "on"}),
-        modal=_modal(every) if kind == "yesno" else "",
+        modal=_modal(every) if kind != "howto" else "",
         tense="both" if present and past else "past" if past else "present" if present else "",
         now=any(word in _NOW for word in every),
         passive=_passive(every),
         year=str(year),
+        signs=signs(text),
+        accents=letters(text)[0],
+        capitals=letters(text)[1],
+        forms=_forms(every),
     )
 
 
@@ -173,9 +192,17 @@ def _negated(every: Sequence[str], items: Sequence[Item]) -> frozenset[str]:
 
 
 def _modal(every: Sequence[str]) -> str:
-    if every[0] in ("can", "could", "may", "might"):
-        return "may"
-    return "must" if every[0] in ("should", "must", "shall") else ""
+    found = next((word for word in every if word in _MODALS), "")
+    return _MODALS.get(found, "")
+
+
+def _forms(every: Sequence[str]) -> frozenset[str]:
+    """Past forms of verbs and what tells the time of them."""
+    lex = lexicon()
+    past = {word for word in every if word not in AUX and lex.past(word)}
+    return frozenset(("past",) if past or any(word in _PAST for word in every) else ()) | (
+        frozenset(("will",)) & frozenset(every)
+    )
 
 
 def _relative(every: Sequence[str]) -> frozenset[str]:

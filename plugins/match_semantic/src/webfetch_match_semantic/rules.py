@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 from attrs import frozen
 
 from .alignment import Alignment, align
-from .extras import heavy
+from .extras import heavy, unlike_forms
 from .guards import doubt, objection
 from .reading import Question, read
 from .roles import SYMMETRIC, names_moved
@@ -16,6 +18,8 @@ EQUAL, SAME_WORDS, OTHER_ORDER = 1.0, 0.99, 0.97
 
 
 _PERSONS = words("persons")
+_KIN = frozenset(("brother", "sister", "cousin", "sibling", "twin", "partner", "friend"))
+_DATED = frozenset(("number", "month", "day", "ordinal"))
 _PLAIN = frozenset(("in", "on"))
 _NOT_BARE = frozenset(("yesno", "degree", "amount", "why", "when", "where", "count", "manner"))
 """Kinds of answers that keywords do not ask for by themselves."""
@@ -52,6 +56,8 @@ def rule(first: str, second: str, year: int) -> Ruling:
     """
     a, b = read(min(first, second), year), read(max(first, second), year)
     if a.plain and a.plain == b.plain:
+        if a.capitals != b.capitals:
+            return Ruling(False, guard="case", detail="/".join((*a.capitals, *b.capitals)))
         return Ruling(True, EQUAL, "equal", "the same text")
     if not a.plain or not b.plain:
         same = first.strip() == second.strip()
@@ -77,9 +83,40 @@ def rule(first: str, second: str, year: int) -> Ruling:
 
 def _says_the_same(a: Question, b: Question, pairs: Alignment) -> bool:
     """Whether questions of the same words are the same: what has no content agrees, and so do the roles."""
-    if a.small - _PLAIN != b.small - _PLAIN or a.negated != b.negated:
+    if a.small - _PLAIN != b.small - _PLAIN or a.negated != b.negated or unlike_forms(a, b, pairs):
         return False
-    return _one_kind(a, b) and _same_persons(a, b) and _same_roles(a, b, pairs)
+    return _one_kind(a, b) and _same_persons(a, b) and _same_roles(a, b, pairs) and _same_places(a, b, pairs)
+
+
+def _same_places(a: Question, b: Question, pairs: Alignment) -> bool:
+    """Whether prepositions and order tell the same: "influence of music on mood", "race horse".
+
+    Two words may change places only where the one has a preposition that it lacks on the other side, as in
+    "Norway population" and "population of Norway", or where each has one of its own on both.
+    """
+    both = sorted(pairs.same, key=lambda pair: pair[0].at)
+    for x, y in both:
+        if x.prep != y.prep and (
+            (x.prep and y.prep) or (a.kind and b.kind and {x.prep, y.prep} - {"", "of"})
+        ):
+            return False
+    if (SYMMETRIC - _KIN) & a.keys or "between" in a.words or {"versus", "distance"} & a.keys:
+        return True
+    for (x, v), (y, w) in combinations(both, 2):
+        if v.at > w.at and not (x.kind in _DATED and y.kind in _DATED):
+            moved = [(s, t) for s, t in ((x, v), (y, w)) if s.prep != t.prep]
+            changed = len(moved)
+            if any(not (s.name or t.name) and {s.prep, t.prep} != {"", "of"} for s, t in moved):
+                return False
+            own = bool(x.prep) and bool(y.prep) and x.prep != y.prep
+            made = x.at < 0 or v.at < 0 or y.at < 0 or w.at < 0 or bool(a.kind) != bool(b.kind)
+            if not (
+                changed == 1
+                or (changed == 0 and (own or bool(x.prep) != bool(y.prep)))
+                or (made and changed != 2)
+            ):
+                return False
+    return True
 
 
 def _same_persons(a: Question, b: Question) -> bool:

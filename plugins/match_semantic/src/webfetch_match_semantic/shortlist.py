@@ -51,7 +51,7 @@ class VectorIndex(ForkSafe):
         Raises:
             WebfetchError: there are no vectors to be had.
         """
-        asked = self._embed([query])
+        asked = self._embed([query[:MAX_CHARS]])
         with self._lock:
             self._of_model(asked)
             rows = self._rows_of(texts)
@@ -104,7 +104,7 @@ class VectorIndex(ForkSafe):
         until = self._monotonic() + PATIENCE_S
         for start in range(0, len(missing), BATCH):
             some = missing[start : start + BATCH]
-            vectors = self._embed(some)
+            vectors = self._embed([text[:MAX_CHARS] for text in some])
             if (vectors.model_id, vectors.dim) != self._model or vectors.rows != len(some):
                 return  # the model changed under our hands: the next look starts anew
             self._grow(len(some))

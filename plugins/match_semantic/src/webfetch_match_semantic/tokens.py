@@ -30,9 +30,26 @@ _TAG = re.compile(
     re.IGNORECASE,
 )
 """The "isn't it" after a statement, which negates nothing."""
+_SIGN = re.compile(
+    r"\[[^\]\s]{0,40}\]|(?<!\S)[-.!~/](?=\w)|(?<=\w)[?!]+[.\w]|[\^|~\\]\w?"
+    r"|(?<!\S)(?!-\s|&\s)(?:[^\w\s'\"?!.,;]+|[?!.,;:]{2,}|[:;])(?!\S)|[*&=<>:+]{2,}|[<>!]=|[:;][()]"
+)
+_CASED = frozenset(
+    ("who", "us", "it", "or", "in", "me", "am", "is", "to", "as", "at", "so", "ok", "hi", "may", "can", "he")
+)  # fmt: skip
+"""Small words that are names or codes in capitals."""
+_CASED_FORM = re.compile(r"-[A-Za-z]|\\[A-Za-z]|[kKmMgGtT][bB](?:ps)?|[B-HJ-Z]")
 _QUOTES = str.maketrans(
     {"’": "'", "‘": "'", "`": "'", "´": "'", "–": "-", "—": "-", "−": "-", "“": '"', "”": '"', "\u00a0": " "}
 )
+
+
+_POWERS = str.maketrans({c: f"^{n}" for n, c in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")})
+
+
+def _normal(text: str) -> str:
+    """NFKC with powers kept apart, quotes and dashes made plain."""
+    return unicodedata.normalize("NFKC", text.translate(_POWERS)).translate(_QUOTES)
 
 
 @frozen
@@ -48,7 +65,7 @@ class Token:
 
 def folded(text: str) -> str:
     """NFKC, curly quotes and dashes made plain, accents of Latin letters taken off."""
-    text = unicodedata.normalize("NFKC", text[: 2 * MAX_CHARS]).translate(_QUOTES)
+    text = _normal(text[: 2 * MAX_CHARS])
     if text.isascii():
         return text
     kept: list[str] = []
@@ -60,18 +77,41 @@ def folded(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """What is left of a text without case, punctuation and blanks: letters with all their marks, digits, and
-    symbols that mean something. Equal here is equal in any language."""
+    """A text without what says nothing: case, blanks, quotes, commas between words, and what ends or begins a
+    sentence. Signs and operators stay: "-5", ".5", "-car", "x^2". Equal here is equal in any language."""
+    found = _normal(text).casefold().split()
     kept = []
-    for c in unicodedata.normalize("NFKC", text).translate(_QUOTES).casefold():
-        kind = unicodedata.category(c)
-        if kind[0] in "LMN" or kind in ("Sc", "Sm", "So") or c in "#%&@*'./:-":
-            kept.append(c)
-        else:
-            kept.append(" ")
-    # A full stop, a dash and the like mean something between characters only: 3.11, c++, don't.
-    words = (word.strip("'./:-*&") for word in "".join(kept).split())
-    return " ".join(word for word in words if word)
+    for at, word in enumerate(found):
+        ends = "?!,;:。？！、" if at + 1 == len(found) else ",;、"
+        bare = word.strip("\"'").lstrip("¿¡").rstrip(ends)
+        bare = bare if bare.endswith("..") else bare.rstrip(".").rstrip("\"'")
+        # A sign by itself says something, but not at the end, where it ends the sentence.
+        kept.append(bare or (word if at + 1 < len(found) and word.strip("\"'") else ""))
+    return " ".join(word for word in kept if word)
+
+
+def signs(text: str) -> tuple[str, ...]:
+    """Signs that say something and are no word or amount: operators, a minus before something, emoji."""
+    flat = _normal(text[:MAX_CHARS])
+    found = _SIGN.findall(flat.strip().rstrip("?!. "))
+    return tuple(
+        sorted([*found, *(c for c in text[:MAX_CHARS] if unicodedata.category(c) == "So" and c != "°")])
+    )
+
+
+def letters(text: str) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Words whose accents, and those whose capitals, may make another word of them."""
+    words = unicodedata.normalize("NFC", text[:MAX_CHARS]).split()
+    accented = frozenset(word.casefold().strip("?!.,;:\"'") for word in words if not word.isascii())
+    if text.isupper():
+        return accented, ()
+    bare = (word.strip("?!.,;:\"'()") for word in words)
+    capital = tuple(
+        word
+        for word in bare
+        if (word.lower() in _CASED and word.isupper() and len(word) > 1) or _CASED_FORM.fullmatch(word)
+    )
+    return accented, capital
 
 
 def tokens(text: str) -> list[Token]:
