@@ -261,7 +261,7 @@ def provenance_of(result: SearchResult) -> str:
                 f"(score {told.score:.2f}{why}), {age}"
             )
         case "stale":
-            return f"From the cache, stale: {age}; it is being refreshed behind"
+            return f"From the cache, stale: {age}"
         case "finding":
             return f"Unverified: saved by a model for “{told.matched_query}”, not fetched, {age}"
         case _:
