@@ -9,6 +9,7 @@ from attrs import frozen
 from .alignment import Alignment, align
 from .extras import heavy, unlike_forms
 from .guards import doubt, objection
+from .items import Item
 from .reading import Question, read
 from .roles import SYMMETRIC, names_moved
 from .tables import words
@@ -19,6 +20,7 @@ EQUAL, SAME_WORDS, OTHER_ORDER = 1.0, 0.99, 0.97
 
 _PERSONS = words("persons")
 _KIN = frozenset(("brother", "sister", "cousin", "sibling", "twin", "partner", "friend"))
+_IN_LISTS = frozenset(("and", "or", "a", "an", "the"))
 _DATED = frozenset(("number", "month", "day", "ordinal"))
 _PLAIN = frozenset(("in", "on"))
 _NOT_BARE = frozenset(("yesno", "degree", "amount", "why", "when", "where", "count", "manner"))
@@ -76,6 +78,8 @@ def rule(first: str, second: str, year: int) -> Ruling:
         ordered = [item.key for item in a.items] == [item.key for item in b.items]
         score = SAME_WORDS if ordered else OTHER_ORDER
         return Ruling(True, score, "words", "the same words", a=a, b=b, pairs=pairs)
+    if not any(pairs.left) and a.kind == b.kind and (found := _turned_about(a, b, pairs)):
+        return Ruling(False, guard="order", detail=found, a=a, b=b, pairs=pairs)
     guard, detail = doubt(a, b, pairs)
     alike = not any(heavy(a, b, pairs))
     return Ruling(None, guard=guard, detail=detail, alike=alike, a=a, b=b, pairs=pairs)
@@ -86,6 +90,15 @@ def _says_the_same(a: Question, b: Question, pairs: Alignment) -> bool:
     if a.small - _PLAIN != b.small - _PLAIN or a.negated != b.negated or unlike_forms(a, b, pairs):
         return False
     return _one_kind(a, b) and _same_persons(a, b) and _same_roles(a, b, pairs) and _same_places(a, b, pairs)
+
+
+def _turned_about(a: Question, b: Question, pairs: Alignment) -> str:
+    """What makes another question of the same words in the same form: models do not see it."""
+    if a.passive == b.passive and not _same_places(a, b, pairs):
+        return "the same words in other places"
+    if a.small - _PLAIN != b.small - _PLAIN:
+        return "/".join(sorted((a.small ^ b.small) - _PLAIN))
+    return "tense" if unlike_forms(a, b, pairs) == "tense" else ""
 
 
 def _same_places(a: Question, b: Question, pairs: Alignment) -> bool:
@@ -103,7 +116,7 @@ def _same_places(a: Question, b: Question, pairs: Alignment) -> bool:
     if (SYMMETRIC - _KIN) & a.keys or "between" in a.words or {"versus", "distance"} & a.keys:
         return True
     for (x, v), (y, w) in combinations(both, 2):
-        if v.at > w.at and not (x.kind in _DATED and y.kind in _DATED):
+        if v.at > w.at and not (x.kind in _DATED and y.kind in _DATED) and not _listed(x, y, v, w, a, b):
             moved = [(s, t) for s, t in ((x, v), (y, w)) if s.prep != t.prep]
             changed = len(moved)
             if any(not (s.name or t.name) and {s.prep, t.prep} != {"", "of"} for s, t in moved):
@@ -117,6 +130,12 @@ def _same_places(a: Question, b: Question, pairs: Alignment) -> bool:
             ):
                 return False
     return True
+
+
+def _listed(x: Item, y: Item, v: Item, w: Item, a: Question, b: Question) -> bool:
+    """Whether two words stand in a list on both sides, "A and B", where order says nothing."""
+    between = (a.words[x.at + 1 : y.at], b.words[w.at + 1 : v.at])
+    return all({"and", "or"} & set(some) and set(some) <= _IN_LISTS for some in between)
 
 
 def _same_persons(a: Question, b: Question) -> bool:
