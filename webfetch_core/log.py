@@ -52,9 +52,15 @@ def _to_stdlib(logger: Any, method: str, line: MutableMapping[str, Any]) -> Mapp
     on the record, for machines, there with a ``_`` behind names that a record has itself."""
     kept = {name: line.pop(name) for name in _PASSED_ON if name in line}
     message = str(line.pop("event", ""))
-    told = " ".join([message, *(f"{name}={value}" for name, value in line.items())])
+    told = " ".join([message, *(f"{name}={_shown(value)}" for name, value in line.items())])
     extra = {f"{name}_" if name in _RESERVED else name: value for name, value in line.items()}
     return {"msg": told, "extra": extra, **kept}
+
+
+def _shown(value: Any) -> str:
+    """One word as it is, all else quoted: words of a page may break the line, or act on a terminal."""
+    text = str(value)
+    return text if text and text.isprintable() and " " not in text else repr(value)
 
 
 _PASSED_ON = ("exc_info", "stack_info", "stacklevel")

@@ -94,6 +94,16 @@ def test_text_with_percent_signs_is_text(caplog: pytest.LogCaptureFixture) -> No
     assert "%20?x=%s" in caplog.records[0].getMessage()
 
 
+def test_what_a_page_says_stays_in_its_line_and_does_not_act_on_a_terminal(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    said = "two words\n04:00:00 INFO forged\x1b[2J"
+    get_logger("x").warning("found", title=said, count=3, none="")
+    (record,) = caplog.records
+    assert record.getMessage() == f"found title={said!r} count=3 none=''"
+    assert record.title == said  # type: ignore[attr-defined]
+
+
 def test_names_are_under_one_root() -> None:
     assert get_logger("x")._name == "webfetch.x"
     assert get_logger("webfetch.y")._name == "webfetch.y"

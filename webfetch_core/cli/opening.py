@@ -72,20 +72,6 @@ def parse_override(text: str) -> tuple[str, Any]:
 
 # ---- logging -------------------------------------------------------------------------------------
 
-_STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
-
-
-class _Lines(logging.Formatter):
-    """One line a record: when, level, logger, event, and the fields bound to it."""
-
-    def __init__(self) -> None:
-        super().__init__("%(asctime)s %(levelname)-7s %(name)s: %(message)s", "%H:%M:%S")
-
-    def formatMessage(self, record: logging.LogRecord) -> str:
-        fields = " ".join(f"{k}={v!r}" for k, v in vars(record).items() if k not in _STANDARD)
-        line = super().formatMessage(record)
-        return f"{line} {fields}" if fields else line
-
 
 @contextmanager
 def logged(debug: bool, err: TextIO) -> Iterator[None]:
@@ -95,7 +81,8 @@ def logged(debug: bool, err: TextIO) -> Iterator[None]:
         return
     logger = logging.getLogger("webfetch")
     handler, level = logging.StreamHandler(err), logger.level
-    handler.setFormatter(_Lines())
+    # The fields are in the message already.
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)-7s %(name)s: %(message)s", "%H:%M:%S"))
     logger.addHandler(handler)
     logger.setLevel(logging.DEBUG)
     try:
