@@ -28,7 +28,8 @@ _SECRET = "_TOKEN"
 """Ends the name of a server's secret (WEBFETCH_MCP_TOKEN), which that server reads by itself."""
 _MAPPINGS: tuple[Any, ...] = (Mapping, dict)  # what get_origin(Mapping[str, X]) may be
 NOT_FROM_A_FOLDER = re.compile(
-    r"net\.|plugins\.serve_\w+\.|plugins\.[^.]+\.\w*(?:base_url|proxy|biencoder|crossencoder)\Z"
+    r"net\.|plugins\.serve_\w+\.|plugins\.[^.]+\."
+    r"(?!use_(?:bi|cross)encoder\Z)\w*(?:base_url|proxy|biencoder|crossencoder)\Z"
 )
 """What opens private hosts, lets others in, says where keys are sent, or which model's files are read. A
 folder that somebody else wrote, a checkout say, must not decide that for whoever searches in it."""

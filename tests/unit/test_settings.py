@@ -167,6 +167,11 @@ def test_a_folder_opens_no_private_host_and_gets_no_key(
     assert key in load(env={"WEBFETCH_CONFIG": str(named)}).origins  # a file that was named may
 
 
+def test_a_folder_may_switch_a_model_on_and_off(load: Any) -> None:
+    loaded = load(here="[plugins.freshness_classifier]\nuse_biencoder = false")
+    assert loaded.plugins["freshness_classifier"] == {"use_biencoder": False}
+
+
 def test_all_mistakes_are_told_at_once(load: Any) -> None:
     message = fault(load, here="limt = 3\nfoo = 1\n[ranking]\nbar = 2")
     assert all(key in message for key in ("limt", "foo", "ranking.bar"))
