@@ -1,8 +1,8 @@
 """How sure a verifier must be: less where every word has its counterpart, more where a guard doubts.
 
-The numbers were chosen on our development pairs and held-out made pairs (``evals/matcher.py --choose``): what is
-accepted there, taken together, has a precision of 0.99 with the paraphrase model and 0.98 with features. For
-entailment no weights were to be had, and nothing was measured.
+The numbers were chosen on our development pairs and held-out made pairs (``evals/matcher.py --choose``): what
+is accepted there, taken together, has a precision of 0.99 with the paraphrase model and 0.98 with features.
+For entailment no weights were to be had, and nothing was measured.
 """
 
 from __future__ import annotations
