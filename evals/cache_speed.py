@@ -16,7 +16,6 @@ repository's documentation.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import random
 import subprocess
@@ -36,6 +35,8 @@ from webfetch_core.errors import NotConfigured
 from webfetch_core.models import Chunk, Document, SearchHit, SearchResult
 from webfetch_core.pipeline.cache_rows import ASKED, QUERIES, decode_body, decode_row, encode_row
 from webfetch_core.pipeline.chunking import chunk
+from webfetch_core.pipeline.recall import place_of
+from webfetch_core.pipeline.request import SearchOptions
 from webfetch_core.providers import SearchTraits
 from webfetch_core.testing import ScriptedEngine, ScriptedExtractor, ScriptedFetcher, fake_plugin
 
@@ -47,6 +48,7 @@ ROWS = 2_000
 READERS, WRITERS = 4, 2
 EXACT = 400
 REWORDED = 300
+ENGINE = "mine"
 PAUSE_S = 2.0
 """A look that found no time goes on behind; three in a row would have the matcher benched."""
 
@@ -235,7 +237,7 @@ def host(home: Path, pages: Sequence[Document]) -> Webfetch:
     """A Webfetch with a scripted engine and pages, over the installed cache, matcher and bi-encoder."""
     urls = [page.url for page in pages[:5]]
     mine = [
-        fake_plugin("search", ScriptedEngine(urls), name="mine", traits=SearchTraits(network=True)),
+        fake_plugin("search", ScriptedEngine(urls), name=ENGINE, traits=SearchTraits(network=True)),
         fake_plugin("fetch", ScriptedFetcher({page.url: page.text for page in pages[:5]}), name="pages"),
         fake_plugin("extract", ScriptedExtractor(), name="plain"),
     ]
@@ -296,8 +298,10 @@ def seed(wf: Webfetch, asked: Sequence[str]) -> None:
     assert result is not None
     facts = {name: row.facts[name] for name in row.facts if name not in ("packed", "check")}
     notes = {name: note.facts[name] for name in note.facts if name not in ("packed", "check")}
+    key_of = place_of(SearchOptions(query=asked[0], limit=wf.settings.limit), (ENGINE,), "fuse").key_of
+    assert store.get(QUERIES, key_of(asked[0])) == value, "a search keeps its answer where we look for it"
     for at in range(1, len(asked), 200):
-        some = {hashlib.sha256(query.encode()).digest(): query for query in asked[at : at + 200]}
+        some = {key_of(query): query for query in asked[at : at + 200]}
         made = {
             k: encode_row(row.at, {**facts, "query": q}, evolve(result, query=q)) for k, q in some.items()
         }
