@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -210,3 +212,29 @@ def test_this_year_is_that_of_the_clock() -> None:
     assert rule("best laptops this year", "best laptops 2031", 2031).same is True
     assert rule("best laptops this year", "best laptops 2031", 2026).same is False
     assert rule("current mayor of Tarn", "mayor of Tarn 2031", 2026).same is False
+
+
+ATTRIBUTES = (
+    "height",
+    "breadth",
+    "girth",
+    "altitude",
+    "capacity",
+    "mass",
+    "volume",
+    "thickness",
+    "power",
+    "area",
+)
+FORMS = ("{0} of the Orvane dam", "what is the {0} of the Orvane dam", "what {0} does the Orvane dam have")
+
+
+@pytest.mark.parametrize("one", ATTRIBUTES)
+@pytest.mark.parametrize("other", ATTRIBUTES)
+def test_another_attribute_in_whatever_form_is_never_taken_lightly(one: str, other: str) -> None:
+    """Models find "girth" and "height" near: a verifier has to be as sure as where a guard doubts."""
+    if one == other:
+        return
+    for first, second in combinations(FORMS, 2):
+        ruling = rule(first.format(one), second.format(other), YEAR)
+        assert ruling.same is not True and ruling.guard, (first.format(one), second.format(other))

@@ -201,15 +201,15 @@ def subject(a: Question, b: Question, both: Alignment) -> str:
 
 
 def swap(a: Question, b: Question, both: Alignment) -> str:
-    """One noun in place of another, or one verb, all else the same."""
-    left, right = heavy(a, b, both)
-    if len(left) != 1 or len(right) != 1 or both.near or a.kind != b.kind:
+    """One noun in place of another, or one verb, all else the same: "height" and "breadth", however asked.
+
+    What could be missing otherwise, as "size" could, is what is asked for where the other side has another.
+    """
+    left, right = (some or list(rest) for some, rest in zip(heavy(a, b, both), both.left, strict=True))
+    if len(left) != 1 or len(right) != 1:
         return ""
     x, y = left[0], right[0]
     lex = lexicon()
     nouns = lex.mostly_noun(x.key) and lex.mostly_noun(y.key)
     verbs = lex.mostly_verb(x.key) and lex.mostly_verb(y.key)
-    if x.kind == y.kind == "word" and (nouns or verbs):
-        keys = [[item.key for item in q.items if item is not one] for q, one in ((a, x), (b, y))]
-        return f"{x.word}/{y.word}" if keys[0] == keys[1] else ""
-    return ""
+    return f"{x.word}/{y.word}" if x.kind == y.kind == "word" and (nouns or verbs) else ""
