@@ -150,13 +150,16 @@ def clients(session: nox.Session) -> None:
     engines = ("ddgs", "lxml", "tavily-python", "exa-py", "perplexityai")
     models = ("anthropic", "openai", "google-genai")
     dropins = ("firecrawl-py", "langchain-tavily", "langchain-community", "schemathesis")
-    _install(session, *TEST_TOOLS, *engines, *models, *dropins, ".", "./plugins/serve_http")
+    servers = ("./plugins/serve_http", "./plugins/serve_mcp")
+    _install(session, *TEST_TOOLS, *engines, *models, *dropins, ".", *servers)
     _environment(session)
     tests = ("tests/unit/testing", "tests/unit/tool", "tests/meta/test_agent_examples.py")
     # What a client leaves open is closed by the collector, which complains of it whenever it likes.
     lenient = ("-W", "ignore::pytest.PytestUnraisableExceptionWarning")
     session.run("pytest", *tests, "-k", "client or vendors", *lenient, *session.posargs)
     session.run("pytest", "plugins/serve_http/tests/test_http_clients.py", *lenient, *session.posargs)
+    mcp = [f"plugins/serve_mcp/tests/test_mcp_{how}.py" for how in ("stdio", "http")]
+    session.run("pytest", *mcp, *session.posargs)
 
 
 @nox.session(tags=["nightly"])
