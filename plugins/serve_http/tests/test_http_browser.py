@@ -59,7 +59,8 @@ def test_a_search_by_keyboard(
             lambda request: complaints.append(request.url) if server.url not in request.url else None,
         )
         page.goto(server.url)
-        page.keyboard.type("warp tension")  # the field has the focus
+        page.locator("input[name=q]:focus").wait_for()  # by itself, a moment after the page is there
+        page.keyboard.type("warp tension")
         page.keyboard.press("Enter")
         page.wait_for_url(re.compile("q=warp"))
         assert page.get_by_role("heading", level=2).all_inner_texts()[0].startswith("Excerpts")
