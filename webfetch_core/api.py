@@ -37,6 +37,7 @@ from .errors import (
 )
 from .events import Event
 from .exports import ExportReport, ExportRequest, ModelExporter
+from .forks import PerProcess
 from .hookspecs import CommandSet, HealthCheck, Server, ServerContext
 from .markers import API_MAJOR, GROUP, hookimpl
 from .model_choice import ModelChoice
@@ -73,6 +74,7 @@ from .providers import (
     Traits,
 )
 from .requirements import EnvKey, Executable, Module, Requirement
+from .serverkit import host_allowed, is_loopback, same_origin
 from .stages import (
     LLM,
     Cache,
@@ -135,6 +137,7 @@ __all__ = [
     "NotConfigured",
     "Page",
     "PageError",
+    "PerProcess",
     "PluginContext",
     "Provider",
     "ProviderError",
@@ -162,11 +165,14 @@ __all__ = [
     "api_key",
     "error_json",
     "hookimpl",
+    "host_allowed",
+    "is_loopback",
     "iso_date",
     "plain_text",
     "result_rows",
     "retry_after_s",
     "rows",
+    "same_origin",
     "shorten",
     "text_at",
     "web_url",

@@ -18,9 +18,9 @@ from typing import Any
 
 from attrs import Factory, evolve, frozen
 
+from ..forks import PerProcess
 from ..providers import Clock
 from ..runtime.deadline import SystemClock
-from ..runtime.forks import PerProcess
 from ..stages import Cache
 from .cache_rows import STATS
 from .tolerant_store import OnError, TolerantStore

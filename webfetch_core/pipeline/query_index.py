@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import frozen
 
+from ..forks import PerProcess
 from ..models import CacheChange, Freshness
-from ..runtime.forks import PerProcess
 from ..stages import Cache
 from .cache_rows import ASKED, decode_row, encode_row, freshness_of
 from .request import MAX_QUERY_CHARS

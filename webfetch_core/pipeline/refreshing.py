@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from attrs import Factory, frozen
 
-from ..runtime.forks import PerProcess
+from ..forks import PerProcess
 from ..runtime.host import Host
 from .cache_rows import NEGATIVE, decode_row, encode_row, url_key
 from .tolerant_store import TolerantStore

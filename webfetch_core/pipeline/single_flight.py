@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from ..errors import Cancelled, TimedOut
-from ..runtime.forks import PerProcess
+from ..forks import PerProcess
 
 T = TypeVar("T")
 

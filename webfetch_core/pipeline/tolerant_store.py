@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from ..errors import tellable
-from ..runtime.forks import PerProcess
+from ..forks import PerProcess
 from ..stages import Cache
 from .patience import Overdue, Patience
 

@@ -8,8 +8,8 @@ import threading
 from attrs import frozen
 
 from ..errors import WebfetchError
+from ..forks import PerProcess
 from ..providers import Http
-from .forks import PerProcess
 
 URL = "https://pypi.org/pypi/webfetch-core/json"
 UPDATE_CHECK_S = 2.0

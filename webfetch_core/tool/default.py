@@ -7,7 +7,7 @@ import os
 import threading
 from typing import TYPE_CHECKING
 
-from ..runtime.forks import PerProcess
+from ..forks import PerProcess
 from .failures import failure_of
 from .schema import WEB_SEARCH
 from .toolbox import ToolBox

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from ..errors import BadQuery
+from ..forks import PerProcess
 from ..models import SCHEMA_VERSION, Chunk, Document
 from ..pipeline.chunking import chunk
 from ..pipeline.ranking import RankStage, passage_of
 from ..pipeline.request import checked_query
 from ..pipeline.selection import select
-from ..runtime.forks import PerProcess
 from .parts import part, passages
 from .schema import MAX_URL_CHARS
 

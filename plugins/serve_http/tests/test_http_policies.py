@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from webfetch_serve_http.access import host_allowed, is_loopback, matches, origin_allowed, tokens_of
+from webfetch_serve_http.access import matches, origin_allowed, tokens_of
 from webfetch_serve_http.asking import freshness_of, http_date, locale_of
 from webfetch_serve_http.dialects import dialect_of, reply_to
 from webfetch_serve_http.faults import Fault, clean, fault_of
@@ -16,7 +16,16 @@ from webfetch_serve_http.rates import MOST_CLIENTS, RateLimit, client_of
 from webfetch_serve_http.replies import JsonReply, plain
 from webfetch_serve_http.view import link_of, pieces_of
 
-from webfetch_core.api import BadQuery, Freshness, PageError, Refused, TimedOut, Unavailable
+from webfetch_core.api import (
+    BadQuery,
+    Freshness,
+    PageError,
+    Refused,
+    TimedOut,
+    Unavailable,
+    host_allowed,
+    is_loopback,
+)
 
 # ---- who may ask ---------------------------------------------------------------------------------
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from webfetch_core.forks import PerProcess
 from webfetch_core.models import Freshness
 from webfetch_core.pipeline.query_index import Asked, QueryIndex
 from webfetch_core.pipeline.single_flight import SingleFlight
 from webfetch_core.pipeline.tolerant_store import TolerantStore
-from webfetch_core.runtime.forks import PerProcess
 from webfetch_core.testing import MemoryCache
 
 pytestmark = [

@@ -9,9 +9,9 @@ import pytest
 
 from webfetch_core import Settings, Webfetch, __version__
 from webfetch_core.api import hookimpl
+from webfetch_core.forks import PerProcess
 from webfetch_core.runtime import update_check
 from webfetch_core.runtime.deadline import SystemClock
-from webfetch_core.runtime.forks import PerProcess
 from webfetch_core.runtime.update_check import UpdateCheck, is_newer
 from webfetch_core.testing import LoopbackService, loopback_http
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Sequence
 from math import log
@@ -10,9 +11,8 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from webfetch_core.api import Embeddings
+from webfetch_core.api import Embeddings, PerProcess
 
-from .forks import ForkSafe
 from .tokens import MAX_CHARS
 from .vocabulary import STOP, SURE_FILLERS
 
@@ -32,14 +32,14 @@ SLACK = 2_000
 """Vectors of texts that are gone, which may stay before the matrix is made anew."""
 
 
-class VectorIndex(ForkSafe):
+class VectorIndex:
     """Vectors of cached queries, by text, in one matrix. Thread-safe.
 
     All rows are of one model: where the model or its dimension changes, every row is made anew.
     """
 
     def __init__(self, embed: Embed, monotonic: Callable[[], float]) -> None:
-        super().__init__()
+        self._lock = PerProcess(threading.Lock)
         self._embed = embed
         self._monotonic = monotonic
         self._model: tuple[str, int] = ("", 0)
@@ -52,7 +52,7 @@ class VectorIndex(ForkSafe):
             WebfetchError: there are no vectors to be had.
         """
         asked = self._embed([query[:MAX_CHARS]])
-        with self._lock:
+        with self._lock():
             self._of_model(asked)
             rows = self._rows_of(texts)
             matrix = self._matrix[: self._used]
@@ -149,16 +149,16 @@ def _terms(text: str) -> set[str]:
     return {word[:-1] if len(word) > 3 and word.endswith("s") else word for word in kept or words}
 
 
-class WordIndex(ForkSafe):
+class WordIndex:
     """Cached queries by the words they have, where there are no vectors. Thread-safe."""
 
     def __init__(self) -> None:
-        super().__init__()
+        self._lock = PerProcess(threading.Lock)
         self._views: OrderedDict[int, tuple[Sequence[str], dict[str, list[int]], list[float]]] = OrderedDict()
 
     def nearest(self, query: str, texts: Sequence[str], at_most: int) -> list[int]:
         """Return the places of up to ``at_most`` texts that share words with the query, most alike first."""
-        with self._lock:
+        with self._lock():
             _, places, sizes = self._view(texts)
         scores: Counter[int] = Counter()
         mine = 0.0

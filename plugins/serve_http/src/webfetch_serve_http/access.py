@@ -1,4 +1,4 @@
-"""Who may ask: the host that a request names, the page that it comes from, and its token. Pure."""
+"""Who may ask: the page that a request comes from, and its token. Pure."""
 
 from __future__ import annotations
 
@@ -7,37 +7,8 @@ from base64 import b64decode
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from hmac import compare_digest
-from ipaddress import ip_address
-from urllib.parse import urlsplit
 
-LOOPBACK_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a server that is bound to ``host`` is reached from this machine alone."""
-    try:
-        return ip_address(host.strip("[]").partition("%")[0]).is_loopback
-    except ValueError:
-        return host.lower().rstrip(".") in LOOPBACK_NAMES
-
-
-def host_allowed(header: str, bound: str, allowed: Iterable[str]) -> bool:
-    """Whether ``Host: header`` is one that this server goes by.
-
-    An address is always right: a page that turns its own name towards this machine (DNS rebinding) has its
-    own name in the header.
-    """
-    name = _name(header)
-    if not name:
-        return False
-    if is_loopback(name) or name == bound.lower().strip("[]"):
-        return True
-    try:
-        ip_address(name)
-        return True
-    except ValueError:
-        pass
-    return any(a == "*" or a.lower().strip("[]").rstrip(".") == name for a in allowed)
+from webfetch_core.api import same_origin
 
 
 def origin_allowed(headers: Mapping[str, str], allowed: Iterable[str]) -> bool:
@@ -51,7 +22,7 @@ def origin_allowed(headers: Mapping[str, str], allowed: Iterable[str]) -> bool:
     if "*" in listed:
         return True
     if origin is not None:
-        return origin.lower() in listed or _same(origin, headers.get("host", ""))
+        return origin.lower() in listed or same_origin(origin, headers.get("host", ""))
     site = headers.get("sec-fetch-site", "")
     return site in ("", "none", "same-origin")
 
@@ -87,22 +58,3 @@ def matches(given: Iterable[str], token: str) -> bool:
     for one in given:
         right |= compare_digest(one.encode("utf-8", "surrogatepass"), wanted)
     return right
-
-
-def _name(header: str) -> str:
-    try:
-        parts = urlsplit(f"//{header}")
-        if parts.path or parts.query or parts.fragment or parts.username is not None:
-            return ""
-        _ = parts.port  # ValueError where it is none
-        return (parts.hostname or "").rstrip(".")
-    except ValueError:
-        return ""
-
-
-def _same(origin: str, host: str) -> bool:
-    try:
-        parts = urlsplit(origin)
-        return parts.scheme in ("http", "https") and bool(host) and parts.netloc.lower() == host.lower()
-    except ValueError:
-        return False

@@ -16,7 +16,9 @@ from attrs import define
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .access import host_allowed, listed_origin, matches, origin_allowed, tokens_of
+from webfetch_core.api import host_allowed
+
+from .access import listed_origin, matches, origin_allowed, tokens_of
 from .dialects import PAGE, TAVILY, dialect_of, reply_to
 from .faults import Fault, fault_of
 from .rates import RateLimit, client_of

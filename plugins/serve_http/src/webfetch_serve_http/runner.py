@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
-from webfetch_core.api import ConfigError, ServerContext
+from webfetch_core.api import ConfigError, ServerContext, is_loopback
 
-from .access import is_loopback
 from .settings import HttpSettings
 
 if TYPE_CHECKING:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from hmac import compare_digest
-from ipaddress import ip_address
 from typing import Any
-from urllib.parse import urlsplit
 
-from webfetch_core.api import ConfigError
+from webfetch_core.api import ConfigError, host_allowed, is_loopback, same_origin
 
 from .settings import McpSettings
 
@@ -18,7 +16,6 @@ Send = Callable[[Any], Awaitable[None]]
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 PATH = "/mcp"
-_LOOPBACK_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
 _SINGLE = frozenset({"host", "origin", "authorization"})
 _PREFLIGHT = [
     (b"access-control-allow-methods", b"GET, POST, DELETE"),
@@ -30,14 +27,6 @@ _PREFLIGHT = [
     (b"access-control-max-age", b"600"),
 ]
 MIN_TOKEN = 16
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a server that is bound to ``host`` is reached from this machine alone."""
-    try:
-        return ip_address(host.strip("[]").partition("%")[0]).is_loopback
-    except ValueError:
-        return host.lower().rstrip(".") in _LOOPBACK_NAMES
 
 
 def token_of(settings: McpSettings, environ: Mapping[str, str]) -> str:
@@ -64,24 +53,6 @@ def check_binding(settings: McpSettings, token: str) -> None:
         )
 
 
-def host_allowed(header: str, bound: str, allowed: Iterable[str]) -> bool:
-    """Whether ``Host: header`` is one that this server goes by.
-
-    An address is always right: a page that turns its own name towards this machine (DNS rebinding) has its
-    own name in the header.
-    """
-    name = _name(header)
-    if not name:
-        return False
-    if is_loopback(name) or name == bound.lower().strip("[]"):
-        return True
-    try:
-        ip_address(name)
-        return True
-    except ValueError:
-        return any(a == "*" or a.lower().strip("[]").rstrip(".") == name for a in allowed)
-
-
 def origin_allowed(origin: str | None, host: str, allowed: Iterable[str]) -> bool:
     """Whether the page behind a request, if there is one, may make it: one of the server's own origin, or
     one that is listed."""
@@ -90,22 +61,7 @@ def origin_allowed(origin: str | None, host: str, allowed: Iterable[str]) -> boo
     listed = {a.lower().rstrip("/") for a in allowed}
     if "*" in listed or origin.lower() in listed:
         return True
-    try:
-        parts = urlsplit(origin)
-        return parts.scheme in ("http", "https") and bool(host) and parts.netloc.lower() == host.lower()
-    except ValueError:
-        return False
-
-
-def _name(header: str) -> str:
-    try:
-        parts = urlsplit(f"//{header}")
-        if parts.path or parts.query or parts.fragment or parts.username is not None:
-            return ""
-        _ = parts.port  # ValueError where it is none
-        return (parts.hostname or "").rstrip(".")
-    except ValueError:
-        return ""
+    return same_origin(origin, host)
 
 
 class Gate:
