@@ -49,6 +49,7 @@ READERS, WRITERS = 4, 2
 EXACT = 400
 REWORDED = 300
 ENGINE = "mine"
+STARTERS = ("cache_lmdb", "match_semantic", "freshness_classifier", "rank_onnx", "rank_bm25")
 PAUSE_S = 2.0
 """A look that found no time goes on behind; three in a row would have the matcher benched."""
 
@@ -242,7 +243,7 @@ def host(home: Path, pages: Sequence[Document]) -> Webfetch:
         fake_plugin("extract", ScriptedExtractor(), name="plain"),
     ]
     return Webfetch(
-        Settings(home=str(home), allow_plugins=("cache_lmdb", "match_semantic", "rank_onnx", "rank_bm25")),
+        Settings(home=str(home), allow_plugins=STARTERS),
         plugins=[(plugin.name, plugin) for plugin in mine],
         environ={},
     )

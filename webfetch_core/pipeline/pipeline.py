@@ -74,15 +74,12 @@ class Pipeline:
         scope = self._host.scope(f"s{next(self._numbers)}")
         scope.emit("search.started", target=options.query)
         aside = deadline.remaining() / 4  # for what comes before the search itself, each
-        freshness = classify(
-            self._host, options.query, options.hint, scope, deadline.within(min(aside, CLASSIFY_S))
-        )
         handles = engines.chosen_engines(self._host, options)
         place = self._place(options, handles, deadline.within(min(aside, FINGERPRINT_S)))
-        matching = deadline.within(min(aside, MATCH_S))
-        result = self._from_cache(place, options, handles, freshness, scope, matching) or self._found(
-            place, options, handles, freshness, scope, deadline
-        )
+        young = None
+        if place is not None and not options.force_fresh:
+            young = self._recall.find_young(place, options, scope)
+        result = young.result if young else self._classed(place, options, handles, scope, deadline, aside)
         elapsed = self._host.clock.monotonic() - scope.started
         scope.emit("search.finished", target=options.query, elapsed_s=elapsed, count=len(result.chunks))
         self._counters.bump_many(tally_search(result))
@@ -92,6 +89,24 @@ class Pipeline:
             # A run that was shared tells its own story, not that of the thread that waited for it.
             attempts=result.attempts or scope.attempts(),
             trace=result.trace or scope.trace(),
+        )
+
+    def _classed(
+        self,
+        place: Place | None,
+        options: SearchOptions,
+        handles: Sequence[Handle],
+        scope: Scope,
+        deadline: Deadline,
+        aside: float,
+    ) -> SearchResult:
+        """The result, from the cache or by a search, once it is known how fast it goes stale."""
+        freshness = classify(
+            self._host, options.query, options.hint, scope, deadline.within(min(aside, CLASSIFY_S))
+        )
+        matching = deadline.within(min(aside, MATCH_S))
+        return self._from_cache(place, options, handles, freshness, scope, matching) or self._found(
+            place, options, handles, freshness, scope, deadline
         )
 
     def _found(

@@ -8,10 +8,17 @@ from typing import Any
 import pytest
 
 from webfetch_core import ConfigError
-from webfetch_core.models import Match
+from webfetch_core.models import Freshness, Match
 from webfetch_core.pipeline.cache_admin import purge
 from webfetch_core.pipeline.cache_rows import ASKED, QUERIES
-from webfetch_core.testing import FakeClock, Hang, MemoryCache, ScriptedMatcher, fake_plugin
+from webfetch_core.testing import (
+    FakeClock,
+    Hang,
+    MemoryCache,
+    ScriptedClassifier,
+    ScriptedMatcher,
+    fake_plugin,
+)
 
 DAY = 86_400.0
 PAGES = {
@@ -257,3 +264,13 @@ def test_a_purge_takes_the_index_along(host: Any) -> None:
     assert purge(store, now=0.0, query=FIRST) == 1 and len(list(store.scan(ASKED))) == 2
     assert purge(store, now=0.0, space=QUERIES) == 1 and len(list(store.scan(ASKED))) == 1
     assert purge(store, now=0.0, space="findings") == 1 and not list(store.scan(ASKED))
+
+
+def test_nobody_is_asked_for_the_class_of_an_answer_that_serves_under_any(host: Any) -> None:
+    clock, classifier = FakeClock(), ScriptedClassifier(lambda query, now: Freshness.STABLE)
+    one = host(clock=clock, plugins=[fake_plugin("freshness", classifier, "mine")])
+    assert kinds(one, FIRST, FIRST, FIRST) == ["fresh", "exact", "exact"]
+    assert len(classifier.calls) == 1
+    clock.advance(901)  # past the life of the strictest class
+    assert kinds(one, FIRST) == ["exact"]
+    assert len(classifier.calls) == 2
