@@ -107,10 +107,6 @@ class QueryCache:
         facts = {"query": query, "freshness": result.freshness.value, "chunks": len(result.chunks)}
         return self._store.put(QUERIES, key, encode_row(found_at(result, self._clock.time()), facts, kept))
 
-    def forget(self, key: bytes) -> bool:
-        """Drop one row, for a caller that was told the answer is wrong."""
-        return self._store.delete(QUERIES, key)
-
 
 def is_of(row: Row, query: str | None) -> bool:
     """Whether a row says that it answers ``query``, however that is spelt; None asks for nothing."""

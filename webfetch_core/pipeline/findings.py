@@ -157,10 +157,6 @@ class FindingCache:
         kind = judge(found.age_s, found.freshness, hint, self._ttl)
         return found if kind is ProvenanceKind.EXACT else None
 
-    def forget(self, key: bytes) -> bool:
-        """Drop one finding."""
-        return self._store.delete(FINDINGS, key)
-
 
 def may_serve(options: SearchOptions) -> bool:
     """Whether a finding can be an answer at all: not to who asks for fresh pages, certain engines, hosts,
