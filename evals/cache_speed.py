@@ -4,7 +4,8 @@
 
 - the bare store: 4 processes read and 2 write, one row at a time and as fast as it goes; cache_lmdb and the
   standard library's sqlite3 in WAL mode (commits synced, in both) hold the same rows and take turns;
-- an exact hit through ``Webfetch.search``, alone and while such processes work on the same file;
+- an exact hit through ``Webfetch.search``, alone and while such processes work on the same file; and one
+  that is older than the strictest class allows, so that its query is classed;
 - a semantic hit among 10,000 cached queries, through ``Webfetch.search`` with the installed matcher:
   questions about places, and rewordings of some. Only what was answered as a semantic match counts;
 - the bytes that a row takes on the disk, by what it holds.
@@ -32,12 +33,13 @@ from common import ROOT, finish, median, percentile
 
 from webfetch_core import Settings, Webfetch
 from webfetch_core.errors import NotConfigured
-from webfetch_core.models import Chunk, Document, SearchHit, SearchResult
+from webfetch_core.models import Chunk, Document, Freshness, SearchHit, SearchResult
 from webfetch_core.pipeline.cache_rows import ASKED, QUERIES, decode_body, decode_row, encode_row
 from webfetch_core.pipeline.chunking import chunk
 from webfetch_core.pipeline.recall import place_of
 from webfetch_core.pipeline.request import SearchOptions
 from webfetch_core.providers import SearchTraits
+from webfetch_core.settings import TtlSettings
 from webfetch_core.testing import ScriptedEngine, ScriptedExtractor, ScriptedFetcher, fake_plugin
 
 WORKER = Path(__file__).parent / "workers" / "cache_speed.py"
@@ -234,7 +236,7 @@ def contest(values: Sequence[bytes], folder: Path, args: argparse.Namespace) -> 
 # ---- through Webfetch -------------------------------------------------------------------------------
 
 
-def host(home: Path, pages: Sequence[Document]) -> Webfetch:
+def host(home: Path, pages: Sequence[Document], ttl: TtlSettings | None = None) -> Webfetch:
     """A Webfetch with a scripted engine and pages, over the installed cache, matcher and bi-encoder."""
     urls = [page.url for page in pages[:5]]
     mine = [
@@ -243,7 +245,7 @@ def host(home: Path, pages: Sequence[Document]) -> Webfetch:
         fake_plugin("extract", ScriptedExtractor(), name="plain"),
     ]
     return Webfetch(
-        Settings(home=str(home), allow_plugins=STARTERS),
+        Settings(home=str(home), allow_plugins=STARTERS, ttl=ttl or TtlSettings()),
         plugins=[(plugin.name, plugin) for plugin in mine],
         environ={},
     )
@@ -297,8 +299,9 @@ def seed(wf: Webfetch, asked: Sequence[str]) -> None:
     assert row is not None and note is not None
     result = decode_body(row, SearchResult)
     assert result is not None
-    facts = {name: row.facts[name] for name in row.facts if name not in ("packed", "check")}
-    notes = {name: note.facts[name] for name in note.facts if name not in ("packed", "check")}
+    lasting = {"freshness": Freshness.STABLE.value}
+    facts = {name: row.facts[name] for name in row.facts if name not in ("packed", "check")} | lasting
+    notes = {name: note.facts[name] for name in note.facts if name not in ("packed", "check")} | lasting
     key_of = place_of(SearchOptions(query=asked[0], limit=wf.settings.limit), (ENGINE,), "fuse").key_of
     assert store.get(QUERIES, key_of(asked[0])) == value, "a search keeps its answer where we look for it"
     for at in range(1, len(asked), 200):
@@ -333,6 +336,10 @@ def hits(folder: Path, pages: Sequence[Document], args: argparse.Namespace) -> d
             for _, process in running:
                 process.communicate(timeout=60)
         wf.cache().clear("stats")
+    with host(home, pages, TtlSettings(realtime_s=0.0)) as wf:
+        lasting = next(q for q, _ in asked[1:] if wf.classify_freshness(q) is not Freshness.REALTIME)
+        timed(wf, [lasting] * 20, "exact")
+        shown("exact_hit_older", timed(wf, [lasting] * EXACT, "exact"), figures)
     with host(home, pages) as wf:
         started = time.perf_counter()
         warm = timed(wf, [asked[1][1]], "semantic")

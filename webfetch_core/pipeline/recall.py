@@ -95,11 +95,9 @@ class Recall:
     def find_young(self, place: Place, options: SearchOptions, scope: Scope) -> CachedResult | None:
         """Return the answer to this very query where it is so young that it serves whatever the query's class
         is: then nobody has to find that out."""
-        found = self._answers.lookup(place.key, query=options.query, hint=options.hint)
-        if found is None or found.kind is not ProvenanceKind.EXACT:
-            return None
-        strictest = min(lifetime(kind, self._host.settings.ttl) for kind in Freshness)
-        return _hit(found, options, scope) if found.age_s < strictest else None
+        strictest = min(Freshness, key=lambda kind: lifetime(kind, self._host.settings.ttl))
+        found = self._answers.lookup(place.key, query=options.query, hint=strictest)
+        return _hit(found, options, scope) if found else None
 
     def good(self, place: Place, options: SearchOptions, freshness: Freshness) -> SearchResult | None:
         """Return the answer to this very query if it is there by now, and not stale."""

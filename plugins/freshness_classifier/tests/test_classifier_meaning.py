@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 import pytest
 from webfetch_freshness_classifier.classifier import TrainedClassifier, decided
 from webfetch_freshness_classifier.features import FEATURES
+from webfetch_freshness_classifier.meaning import REMEMBERED, Meaning
 from webfetch_freshness_classifier.model import DIM, Linear, Model, load_model
 from webfetch_freshness_classifier.plugin import build
 from webfetch_freshness_classifier.settings import FreshnessClassifierSettings
@@ -62,11 +63,33 @@ def test_the_vector_counts_and_is_asked_for_once() -> None:
 
 def test_years_are_embedded_as_distances_from_now() -> None:
     embedder = Embedder()
-    classifier = TrainedClassifier(load_model(), embedder.embed, patience_s=PATIENT)
-    for year in (2026, 2031):
+    for year in (2026, 2031):  # one that remembers would ask once
+        classifier = TrainedClassifier(load_model(), embedder.embed, patience_s=PATIENT)
         classifier.classify(f"tarn cup {year}", datetime(year, 1, 1, tzinfo=UTC))
     classifier.classify("gold price since 1980", NOW)
     assert embedder.asked == [["tarn cup 2026"], ["tarn cup 2026"], ["gold price since 2016"]]
+
+
+def test_what_was_asked_before_needs_no_bi_encoder() -> None:
+    embedder = Embedder()
+    classifier = TrainedClassifier(TOLD_APART, embedder.embed, patience_s=PATIENT)
+    assert [classifier.classify(text, NOW) for text in (QUERY, QUERY.upper() + "?", QUERY)] == [STABLE] * 3
+    assert embedder.asked == [[QUERY]]
+
+
+def test_a_vector_that_cannot_be_used_is_asked_for_again() -> None:
+    embedder = Embedder(model_id="other-model")
+    classifier = TrainedClassifier(TOLD_APART, embedder.embed, patience_s=PATIENT)
+    assert [classifier.classify(QUERY, NOW) for _ in range(2)] == [RECENT] * 2
+    assert len(embedder.asked) == 2
+
+
+def test_no_more_vectors_are_kept_than_there_is_room_for() -> None:
+    embedder = Embedder()
+    meaning = Meaning(embedder.embed, PATIENT)
+    for n in range(2 * REMEMBERED):
+        assert meaning.vector(f"q{n}") is not None
+        assert len(meaning._known) <= REMEMBERED
 
 
 @pytest.mark.parametrize("query", ["gold price today", "gold price 2013", "wer ist das", "東京"])

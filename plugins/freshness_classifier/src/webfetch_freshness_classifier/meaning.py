@@ -14,6 +14,9 @@ from .model import DIM
 
 Embed = Callable[[Sequence[str]], Embeddings]
 
+REMEMBERED = 256
+"""Vectors of queries asked before that are kept, 1.5 kB each: a hit in the cache should not wait for one."""
+
 TRAINED_ON = "all-minilm-l6-v2"
 """Part of the ``model_id`` of vectors that the weights are for, in small letters."""
 
@@ -28,9 +31,13 @@ class Meaning:
         self._embed = embed
         self._patience_s = patience_s
         self._overdue: threading.Thread | None = None
+        self._known: dict[str, Sequence[float]] = {}
 
     def vector(self, text: str) -> Sequence[float] | None:
         """The vector of ``text``; None where it cannot be had in time, or is of another model."""
+        known = self._known.get(text)
+        if known is not None:
+            return known
         overdue = self._overdue
         if overdue is not None and overdue.is_alive():
             return None
@@ -43,7 +50,12 @@ class Meaning:
             self._overdue = thread
             return None
         self._overdue = None
-        return _numbers(made)
+        numbers = _numbers(made)
+        if numbers is not None:
+            if len(self._known) >= REMEMBERED:
+                self._known = {}  # in one step: other threads may be reading
+            self._known[text] = numbers
+        return numbers
 
     def _ask(self, text: str, answer: SimpleQueue[Embeddings | None]) -> None:
         try:
