@@ -40,6 +40,7 @@ from .exports import ExportReport, ExportRequest, ModelExporter
 from .forks import PerProcess
 from .hookspecs import CommandSet, HealthCheck, Server, ServerContext
 from .markers import API_MAJOR, GROUP, hookimpl
+from .masking import without_paths
 from .model_choice import ModelChoice
 from .models import (
     CacheChange,
@@ -177,5 +178,6 @@ __all__ = [
     "text_at",
     "web_url",
     "with_sites",
+    "without_paths",
     "without_secret",
 ]

@@ -5,13 +5,13 @@ No secret, no path of this machine and no traceback gets into it, whatever a plu
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from attrs import frozen
 
 from ..errors import AllEnginesFailed, ProviderError, WebfetchError
+from ..masking import without_paths
 from ..models import Attempt
 from ..pipeline.lookalikes import defused
 from ..pipeline.render import one_line
@@ -22,14 +22,6 @@ MAX_FAILURE_CHARS = 2_000
 _MAX_ATTEMPTS = 8
 _MAX_REASON = 200
 _MAX_MESSAGE = 500
-
-_PATH = re.compile(
-    r"(?P<quote>['\"])(?:~?/|[A-Za-z]:\\|\\\\)[^'\"]*(?P=quote)"
-    r"|(?<![\w/:.@-])(?:~[\w.-]*/|/[\w.@+~-]+/)[\w.@+~/-]*"  # what stands in a URL has something before it
-    r"|\bfile:[^\s'\"]+"
-    r"|(?<!\w)[A-Za-z]:\\[^\s'\"]+"
-    r"|\\\\[\w.$-]+\\[^\s'\"]+"
-)
 
 _OTHER_SOURCE = "Use another source: another page of the results, or a new search."
 _TELL = "Tell the user, who may be able to mend it, and go on without this tool."
@@ -147,7 +139,7 @@ def failure_of(tool: str, exc: BaseException, secrets: Iterable[str] = ()) -> Fa
 def clean(text: str, secrets: Iterable[str] = (), limit: int = _MAX_REASON) -> str:
     """``text`` on one line, without secrets and without paths of this machine. Its brackets stay, as in
     ``pip install x[y]``, unless they would make a line of ours."""
-    flat = defused(" ".join(visible(_PATH.sub("(a path)", redact(text, secrets))).split()))
+    flat = defused(" ".join(without_paths(redact(visible(text), secrets)).split()))
     return flat if len(flat) <= limit else flat[: limit - 1].rsplit(" ", 1)[0].rstrip() + "…"
 
 

@@ -137,6 +137,8 @@ def test_what_is_no_error_of_ours_is_told_by_its_type_alone(exc: BaseException) 
         ("local:docs/a/b.md", "local:docs/a/b.md"),
         ("api_key=abcdef123 was refused", "api_key=*** was refused"),
         ("Authorization: Bearer abcdef123456", "Authorization: ***"),
+        ("cannot open /sr\u200bv/some\u2060one/cache", "cannot open (a path)"),
+        ("api_\u200bkey=abcdef123 was refused", "api_key=*** was refused"),
         ("two\nlines [note: x]", "two lines (note: x]"),
         ("pip install 'webfetch[browser]'", "pip install 'webfetch[browser]'"),
     ],

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from webfetch_core import AllEnginesFailed, BadQuery, ConfigError, WebfetchError
-from webfetch_core.api import ProviderError, RateLimited, Refused, TimedOut
+from webfetch_core.api import ProviderError, RateLimited, Refused, TimedOut, without_paths
 
 MAX_MESSAGE_CHARS = 500
 MAX_ATTEMPTS = 16
-
-_PATH = re.compile(
-    r"(?P<quote>['\"])(?:~?/|[A-Za-z]:\\|\\\\)[^'\"]*(?P=quote)"
-    r"|(?<![\w/:.@-])(?:~[\w.-]*/|/[\w.@+~-]+/)[\w.@+~/-]*"  # what stands in a URL has something before it
-    r"|\bfile:[^\s'\"]+"
-    r"|(?<!\w)[A-Za-z]:\\[^\s'\"]+"
-)
 
 
 class Fault(Exception):
@@ -126,7 +118,7 @@ _OF_THE_OTHER_SIDE = frozenset({"unavailable", "bad_response", "plugin_error", "
 
 def clean(text: str, limit: int = MAX_MESSAGE_CHARS) -> str:
     """``text`` on one line, without paths of this machine, at most ``limit`` characters."""
-    flat = " ".join(_PATH.sub("(a path)", text).split())
+    flat = " ".join(without_paths(text).split())
     return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
 
 
