@@ -80,7 +80,10 @@ def commands_of(text: str) -> Iterator[Command]:
         for found in re.finditer(
             r"\b(uvx|uv tool (?:run|install)|pipx (?:run|install)|pip install) .+", line
         ):
-            command = parsed(found[1], shlex.split(found[0].partition("&&")[0], comments=True))
+            words = shlex.split(found[0].partition("&&")[0], comments=True)
+            if "..." in words:  # a manner of speaking
+                continue
+            command = parsed(found[1], words)
             if any(requirement.name.startswith("webfetch") for requirement in command.asked):
                 yield command
                 break
