@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 from .artefacts import Model, ModelFile, ModelSpec
+from .connections import (
+    BodyRefused,
+    ConnectionLimits,
+    HungUp,
+    limited_protocol,
+    listen,
+    open_files,
+    read_body,
+    tell_of_accept_errors,
+)
 from .enginekit import (
     api_key,
     error_json,
@@ -75,7 +85,16 @@ from .providers import (
     Traits,
 )
 from .requirements import EnvKey, Executable, Module, Requirement
-from .serverkit import host_allowed, is_loopback, same_origin
+from .serverkit import (
+    bearer_token,
+    client_of,
+    host_allowed,
+    is_loopback,
+    origin_allowed,
+    origin_listed,
+    preflight_headers,
+    same_origin,
+)
 from .stages import (
     LLM,
     Cache,
@@ -97,6 +116,7 @@ __all__ = [
     "BadQuery",
     "BadResponse",
     "Blocked",
+    "BodyRefused",
     "Cache",
     "CacheChange",
     "CacheError",
@@ -106,6 +126,7 @@ __all__ = [
     "CommandSet",
     "Compressor",
     "ConfigError",
+    "ConnectionLimits",
     "ContractViolation",
     "Document",
     "Embedder",
@@ -127,6 +148,7 @@ __all__ = [
     "HealthCheck",
     "Http",
     "HttpReply",
+    "HungUp",
     "Match",
     "Model",
     "ModelChoice",
@@ -164,17 +186,27 @@ __all__ = [
     "Unavailable",
     "WebfetchError",
     "api_key",
+    "bearer_token",
+    "client_of",
     "error_json",
     "hookimpl",
     "host_allowed",
     "is_loopback",
     "iso_date",
+    "limited_protocol",
+    "listen",
+    "open_files",
+    "origin_allowed",
+    "origin_listed",
     "plain_text",
+    "preflight_headers",
+    "read_body",
     "result_rows",
     "retry_after_s",
     "rows",
     "same_origin",
     "shorten",
+    "tell_of_accept_errors",
     "text_at",
     "web_url",
     "with_sites",

@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webfetch_core.api import host_allowed, is_loopback, same_origin
+from webfetch_core.api import (
+    ConfigError,
+    bearer_token,
+    client_of,
+    host_allowed,
+    is_loopback,
+    origin_allowed,
+    origin_listed,
+    preflight_headers,
+    same_origin,
+)
 
 
 @pytest.mark.parametrize(
@@ -24,6 +34,20 @@ from webfetch_core.api import host_allowed, is_loopback, same_origin
         ("user@localhost", False),
         ("localhost/x", False),
         ("localhost:port", False),
+        ("localhost:99999", False),
+        ("localhost:", False),
+        ("127.0.0.1.evil.example", False),
+        ("evil.example#localhost", False),
+        ("[::1]evil.example", False),
+        ("[fe80::1%evil.example]", False),
+        ("[::1%25evil]", False),
+        ("[127.0.0.1]", True),
+        ("[localhost]", False),
+        ("::1", False),
+        ("local host", False),
+        ("localhost\n", False),
+        (" localhost", False),
+        ("box,localhost", False),
     ],
 )
 def test_a_server_goes_by_addresses_and_its_own_names(host: str, right: bool) -> None:
@@ -50,3 +74,69 @@ def test_an_origin_is_the_servers_own_by_host_and_port() -> None:
 def test_any_header_is_judged(text: str) -> None:
     assert host_allowed(text, "box", ()) in (True, False)
     assert same_origin(text, text) in (True, False)
+
+
+@pytest.mark.parametrize(
+    ("headers", "right"),
+    [
+        ({}, True),
+        ({"origin": "http://127.0.0.1:8080"}, True),
+        ({"origin": "https://chat.example"}, True),
+        ({"origin": "https://chat.example.evil.example"}, False),
+        ({"origin": "http://127.0.0.1:9999"}, False),
+        ({"origin": "null"}, False),
+        ({"origin": "http://["}, False),
+        ({"origin": ""}, False),
+        ({"origin": "http://chat.example"}, False),
+        ({"sec-fetch-site": "none"}, True),
+        ({"sec-fetch-site": "same-origin"}, True),
+        ({"sec-fetch-site": "cross-site"}, False),
+        ({"sec-fetch-site": "same-site"}, False),
+    ],
+)
+def test_the_page_behind_a_request(headers: dict[str, str], right: bool) -> None:
+    assert origin_allowed({"host": "127.0.0.1:8080", **headers}, ["https://chat.example/"]) is right
+
+
+def test_a_client_is_an_address_or_a_network() -> None:
+    assert client_of("2001:db8::1") == client_of("2001:db8::ffff") == "2001:db8::/64"
+    assert client_of("::ffff:10.0.0.1") == client_of("10.0.0.1") == "10.0.0.1"
+    assert client_of("unknown") == "unknown"
+
+
+def test_a_star_allows_every_origin() -> None:
+    assert origin_listed("null", ("*",)) and origin_allowed({"sec-fetch-site": "cross-site"}, ("*",))
+    assert not origin_listed("https://chat.example", ("https://other.example",))
+
+
+def test_a_preflight_allows_what_is_asked_for_and_nothing_that_is_no_header() -> None:
+    asked = "X-Timeout, mcp-method,x\r\nset-cookie: a, , X-No-Cache"
+    told = preflight_headers({"access-control-request-headers": asked})
+    assert told["access-control-allow-headers"] == "X-Timeout, mcp-method, X-No-Cache"
+    assert "DELETE" in told["access-control-allow-methods"]
+    assert preflight_headers({})["access-control-allow-headers"] == "content-type"
+
+
+@given(st.text(max_size=3_000))
+def test_no_preflight_splits_a_header(asked: str) -> None:
+    told = preflight_headers({"access-control-request-headers": asked})
+    assert all(value.isascii() and value.isprintable() for value in told.values())
+
+
+GOOD = "a-token-of-these-tests-0123456789"
+
+
+@pytest.mark.parametrize(
+    "token", ["short", "ünïcödé-token-of-these-tests", "a token of these tests", "x" * 15]
+)
+def test_a_token_that_would_never_match_is_refused_at_the_start(token: str) -> None:
+    with pytest.raises(ConfigError, match="A_TOKEN must be at least 16 ASCII"):
+        bearer_token("A_TOKEN", "127.0.0.1", {"A_TOKEN": token})
+
+
+def test_off_loopback_there_must_be_a_token() -> None:
+    assert bearer_token("A_TOKEN", "0.0.0.0", {"A_TOKEN": f" {GOOD}\n"}) == GOOD
+    assert bearer_token("A_TOKEN", "127.0.0.1", {}) == bearer_token("", "localhost", {"": GOOD}) == ""
+    for host in ("0.0.0.0", "::", "10.0.0.1"):
+        with pytest.raises(ConfigError, match="a bearer token is needed"):
+            bearer_token("A_TOKEN", host, {})

@@ -16,11 +16,11 @@ import pytest
 import uvicorn
 from webfetch_serve_http.app import make_app
 from webfetch_serve_http.desk import Desk
-from webfetch_serve_http.runner import config_of, listen
+from webfetch_serve_http.runner import config_of
 from webfetch_serve_http.settings import HttpSettings
 
 from webfetch_core import Settings, Webfetch
-from webfetch_core.api import SearchHit, SearchTraits
+from webfetch_core.api import SearchHit, SearchTraits, listen
 from webfetch_core.testing import (
     MemoryCache,
     ScriptedCompressor,
@@ -76,7 +76,7 @@ class LoopbackServer:
 
     def __init__(self, wf: Webfetch, settings: HttpSettings, token: str = "", **options: Any) -> None:
         self.wf, self.settings, self.token = wf, settings, token
-        self._socket = listen(settings)
+        self._socket = listen(settings.host, settings.port)
         self.port: int = self._socket.getsockname()[1]
         self.desk = Desk(settings.workers, settings.queue)
         app = make_app(wf, settings, token=token, desk=self.desk, **options)

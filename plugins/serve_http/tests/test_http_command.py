@@ -12,12 +12,12 @@ import urllib.error
 import urllib.request
 from argparse import ArgumentParser
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from webfetch_serve_http.runner import configure, settings_of, token_of, url_of
+from webfetch_serve_http.runner import configure, settings_of, url_of
 from webfetch_serve_http.settings import HttpSettings
 
 from webfetch_core.api import ConfigError
@@ -33,9 +33,12 @@ def environ(home: Path, **more: str) -> dict[str, str]:
 
 
 @contextmanager
-def running(home: Path, *words: str, **more: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def running(
+    home: Path, *words: str, files: int = 0, **more: str
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    few = ["sh", "-c", f'ulimit -n {files}; exec "$@"', "sh"] if files else []
     process = subprocess.Popen(
-        [*COMMAND, "--port", "0", *words],
+        [*few, *COMMAND, "--port", "0", *words],
         env=environ(home, **more), cwd=home, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     try:
@@ -82,12 +85,31 @@ def test_with_a_token(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
+def test_connections_that_ask_nothing_keep_nobody_out(tmp_path: Path) -> None:
+    with running(tmp_path, files=160) as (process, url), ExitStack() as stack:
+        host, port = url.removeprefix("http://").split(":")
+        for number in range(300):
+            silent = stack.enter_context(socket.create_connection((host, int(port)), timeout=60))
+            if number % 2:
+                silent.sendall(b"POST /search HTTP/1.1\r\nHost: ")
+        for _ in range(3):
+            assert get(f"{url}/healthz")[0] == 200
+            assert get(f"{url}/api/v1/status")[0] == 200
+        process.terminate()
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == 0
+        assert "Traceback" not in err and len(err.splitlines()) < 10
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "told"),
     [
         (["--host", "0.0.0.0"], "WEBFETCH_HTTP_TOKEN"),
         (["--port", "70000"], "port"),
         (["--port", "TAKEN"], "cannot listen"),
+        (["--token-env", "ODD_TOKEN"], "at least 16 ASCII characters"),
     ],
 )
 def test_it_refuses_to_start(tmp_path: Path, words: list[str], told: str) -> None:
@@ -95,7 +117,7 @@ def test_it_refuses_to_start(tmp_path: Path, words: list[str], told: str) -> Non
         words = [word.replace("TAKEN", str(taken.getsockname()[1])) for word in words]
         run = subprocess.run(
             [*COMMAND, *words],
-            env=environ(tmp_path),
+            env=environ(tmp_path, ODD_TOKEN="ein-Schlüssel-den-nie-jemand-zeigt"),
             cwd=tmp_path,
             capture_output=True,
             text=True,
@@ -120,21 +142,6 @@ def test_flags_win_over_settings() -> None:
     assert (made.host, made.port, made.allow_hosts) == ("127.0.0.2", 0, ("b", "c"))
     with pytest.raises(ConfigError, match="port"):
         settings_of(args("--port", "-1"), settings)
-
-
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "search.example"])
-def test_off_loopback_there_must_be_a_token(host: str) -> None:
-    with pytest.raises(ConfigError, match="no token") as caught:
-        token_of(HttpSettings(host=host), {})
-    assert "WEBFETCH_HTTP_TOKEN" in caught.value.fix
-    assert token_of(HttpSettings(host=host), {"WEBFETCH_HTTP_TOKEN": TOKEN}) == TOKEN
-    with pytest.raises(ConfigError, match="fewer than"):
-        token_of(HttpSettings(host=host), {"WEBFETCH_HTTP_TOKEN": "short"})
-
-
-def test_on_loopback_there_may_be_one() -> None:
-    assert token_of(HttpSettings(), {}) == ""
-    assert token_of(HttpSettings(), {"WEBFETCH_HTTP_TOKEN": f" {TOKEN}\n"}) == TOKEN
 
 
 def test_addresses_of_both_families() -> None:

@@ -127,8 +127,9 @@ class Stage:
     folder: Path
     environ: dict[str, str] = field(factory=dict)
 
-    def command(self, *words: str) -> list[str]:
-        return [sys.executable, "-m", "webfetch_core", "serve", "mcp", *words]
+    def command(self, *words: str, files: int = 0) -> list[str]:
+        few = ["sh", "-c", f'ulimit -n {files}; exec "$@"', "sh"] if files else []
+        return [*few, sys.executable, "-m", "webfetch_core", "serve", "mcp", *words]
 
     def env(self, **more: str) -> dict[str, str]:
         found = {
@@ -161,9 +162,9 @@ class Stage:
 class Raw:
     """A server that is spoken to in bytes."""
 
-    def __init__(self, stage: Stage, *words: str, **more: str) -> None:
+    def __init__(self, stage: Stage, *words: str, files: int = 0, **more: str) -> None:
         self.process = subprocess.Popen(
-            stage.command(*words),
+            stage.command(*words, files=files),
             env=stage.env(**more),
             cwd=stage.folder / "work",
             stdin=subprocess.PIPE,

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 import signal
+import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from typing import Any
 
 import anyio
@@ -45,8 +46,8 @@ def address(server: Any) -> str:
 
 @pytest.fixture
 def served(raw: Any) -> Callable[..., tuple[Any, str]]:
-    def start(*words: str, **more: str) -> tuple[Any, str]:
-        server = raw("--http", "--port", "0", *words, **more)
+    def start(*words: str, files: int = 0, **more: str) -> tuple[Any, str]:
+        server = raw("--http", "--port", "0", *words, files=files, **more)
         return server, address(server)
 
     return start
@@ -198,7 +199,11 @@ def test_pages_of_a_listed_origin_may_call_and_read(served: Any) -> None:
     _, url = served("--set", f"plugins.serve_mcp.allow_origins=['{page}']", WEBFETCH_MCP_TOKEN=TOKEN)
     good = {**HEADERS, "authorization": f"Bearer {TOKEN}", "origin": page}
     with httpx2.Client(timeout=60) as http:
-        asked = http.options(url, headers={"origin": page, "access-control-request-method": "POST"})
+        wanted = {
+            "access-control-request-method": "POST",
+            "access-control-request-headers": "mcp-session-id",
+        }
+        asked = http.options(url, headers={"origin": page, **wanted})
         assert asked.status_code == 204
         assert "mcp-session-id" in asked.headers["access-control-allow-headers"]
         answer = http.post(url, headers=good, json=HELLO)
@@ -211,14 +216,75 @@ def test_pages_of_a_listed_origin_may_call_and_read(served: Any) -> None:
         assert "access-control-allow-origin" not in own.headers
 
 
-def test_sessions_are_bounded(served: Any) -> None:
+def test_the_quietest_session_makes_room(served: Any) -> None:
     _, url = served("--set", "plugins.serve_mcp.max_sessions=2")
     with httpx2.Client(timeout=60) as http:
-        answers = [http.post(url, headers=HEADERS, json=HELLO) for _ in range(3)]
-        assert [answer.status_code for answer in answers] == [200, 200, 503]
-        session = answers[0].headers["mcp-session-id"]
-        assert http.delete(url, headers={**HEADERS, "mcp-session-id": session}).status_code == 200
+
+        def use(session: str) -> int:
+            ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+            return http.post(url, headers={**HEADERS, "mcp-session-id": session}, json=ping).status_code
+
+        first, second = (http.post(url, headers=HEADERS, json=HELLO).headers["mcp-session-id"] for _ in "ab")
+        assert use(first) == 200
+        third = http.post(url, headers=HEADERS, json=HELLO).headers["mcp-session-id"]
+        assert [use(one) for one in (first, second, third)] == [200, 404, 200]
+        assert http.delete(url, headers={**HEADERS, "mcp-session-id": first}).status_code == 200
         assert http.post(url, headers=HEADERS, json=HELLO).status_code == 200
+        assert use(third) == 200, "the one that was ended has left its place"
+
+
+def test_a_session_at_work_is_not_ended(served: Any) -> None:
+    _, url = served("--set", "plugins.serve_mcp.max_sessions=1")
+    with httpx2.Client(timeout=60) as http:
+        session = http.post(url, headers=HEADERS, json=HELLO).headers["mcp-session-id"]
+        with http.stream("GET", url, headers={**HEADERS, "mcp-session-id": session}) as listening:
+            assert listening.status_code == 200
+            refused = http.post(url, headers=HEADERS, json=HELLO)
+            assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+        answer = refused
+        while answer.status_code == 503:  # until the server sees that it is hung up
+            answer = http.post(url, headers=HEADERS, json=HELLO)
+        assert answer.status_code == 200
+
+
+def test_what_opens_no_session_takes_no_place(served: Any) -> None:
+    _, url = served("--set", "plugins.serve_mcp.max_sessions=1")
+    with httpx2.Client(timeout=60) as http:
+        for _ in range(3):
+            assert http.post(url, headers=HEADERS, content=b"no json").status_code == 400
+        session = http.post(url, headers=HEADERS, json=HELLO).headers["mcp-session-id"]
+        headers = {**HEADERS, "mcp-session-id": session, "mcp-protocol-version": "2025-06-18"}
+        listed = http.post(url, headers=headers, json={"jsonrpc": "2.0", "id": 3, "method": "tools/list"})
+        assert listed.status_code == 200
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
+def test_connections_that_ask_nothing_keep_nobody_out(served: Any) -> None:
+    server, url = served(files=160)
+    place = httpx2.URL(url)
+    with ExitStack() as stack:
+        for number in range(300):
+            silent = stack.enter_context(socket.create_connection((place.host, place.port), timeout=60))
+            if number % 2:
+                silent.sendall(b"POST /mcp HTTP/1.1\r\nHost: ")
+        with httpx2.Client(timeout=60) as http:
+            assert http.post(url, headers=HEADERS, json=HELLO).status_code == 200
+    server.process.terminate()
+    assert server.wait() == 0
+    assert "Traceback" not in server.errors and len(server.errors.splitlines()) < 10
+
+
+def test_whoever_hangs_up_while_sending_is_no_fault(served: Any) -> None:
+    server, url = served()
+    place = httpx2.URL(url)
+    for _ in range(3):
+        with socket.create_connection((place.host, place.port), timeout=60) as cut:
+            cut.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
+    with httpx2.Client(timeout=60) as http:
+        assert http.post(url, headers=HEADERS, json=HELLO).status_code == 200
+    server.process.terminate()
+    assert server.wait() == 0
+    assert "Traceback" not in server.errors
 
 
 @pytest.mark.parametrize(

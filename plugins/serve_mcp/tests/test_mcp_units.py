@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from webfetch_serve_mcp import access, answers, plugin
+from webfetch_serve_mcp import answers, plugin
 from webfetch_serve_mcp.desk import Desk
 from webfetch_serve_mcp.pipes import read_message
 from webfetch_serve_mcp.progress import Watcher, Watchers
@@ -104,74 +104,6 @@ def test_no_json_is_too_odd(id_: Any, method: Any, params: Any) -> None:
         json.dumps(refusal.model_dump(mode="json")).encode("utf-8")
     else:
         assert message is not None
-
-
-# ---- access --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("host", "allowed", "right"),
-    [
-        ("127.0.0.1:8765", (), True),
-        ("localhost", (), True),
-        ("[::1]:80", (), True),
-        ("192.168.1.5:8765", (), True),
-        ("tools.example:8765", (), False),
-        ("tools.example:8765", ("tools.example",), True),
-        ("tools.example", ("*",), True),
-        ("localhost.evil.example", (), False),
-        ("evil.example#localhost", (), False),
-        ("evil.example@localhost", (), False),
-        ("localhost:port", (), False),
-        ("", ("*",), False),
-        ("box", (), False),
-    ],
-)
-def test_the_host_is_one_that_the_server_goes_by(host: str, allowed: tuple[str, ...], right: bool) -> None:
-    assert access.host_allowed(host, "127.0.0.1", allowed) is right
-    assert access.host_allowed("box:1", "box", ())
-
-
-@pytest.mark.parametrize(
-    ("origin", "allowed", "right"),
-    [
-        (None, (), True),
-        ("http://127.0.0.1:8765", (), True),
-        ("http://127.0.0.1:9999", (), False),
-        ("https://chat.example", (), False),
-        ("https://chat.example", ("https://chat.example/",), True),
-        ("http://chat.example", ("https://chat.example",), False),
-        ("null", (), False),
-        ("null", ("*",), True),
-        ("http://[bad", (), False),
-        ("", (), False),
-    ],
-)
-def test_the_page_behind_a_request_is_known(
-    origin: str | None, allowed: tuple[str, ...], right: bool
-) -> None:
-    assert access.origin_allowed(origin, "127.0.0.1:8765", allowed) is right
-
-
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "box", "10.0.0.1"])
-def test_other_machines_need_a_token(host: str) -> None:
-    settings = McpSettings(host=host)
-    with pytest.raises(ConfigError, match="bearer token"):
-        access.check_binding(settings, "")
-    access.check_binding(settings, "x" * 20)
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "[::1]", "localhost"])
-def test_this_machine_needs_none(host: str) -> None:
-    access.check_binding(McpSettings(host=host), "")
-
-
-@pytest.mark.parametrize(
-    "token", ["short", "with a blank in the token", "umläute-im-token-0123456", "a\x01" * 20]
-)
-def test_a_token_that_cannot_be_one_is_refused(token: str) -> None:
-    with pytest.raises(ConfigError, match="WEBFETCH_MCP_TOKEN"):
-        access.token_of(McpSettings(), {"WEBFETCH_MCP_TOKEN": token})
 
 
 # ---- settings ------------------------------------------------------------------------------------

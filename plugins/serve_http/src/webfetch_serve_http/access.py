@@ -1,4 +1,4 @@
-"""Who may ask: the page that a request comes from, and its token. Pure."""
+"""The token that a request carries. Pure."""
 
 from __future__ import annotations
 
@@ -7,30 +7,6 @@ from base64 import b64decode
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from hmac import compare_digest
-
-from webfetch_core.api import same_origin
-
-
-def origin_allowed(headers: Mapping[str, str], allowed: Iterable[str]) -> bool:
-    """Whether the page behind a request, if there is one, may make it.
-
-    ``Origin`` must be the server's own or an allowed one. A browser leaves it out of a GET, but says with
-    ``Sec-Fetch-Site`` that another site's page is behind it.
-    """
-    origin = headers.get("origin")
-    listed = {a.lower().rstrip("/") for a in allowed}
-    if "*" in listed:
-        return True
-    if origin is not None:
-        return origin.lower() in listed or same_origin(origin, headers.get("host", ""))
-    site = headers.get("sec-fetch-site", "")
-    return site in ("", "none", "same-origin")
-
-
-def listed_origin(origin: str, allowed: Iterable[str]) -> bool:
-    """Whether pages of ``origin`` may read the answers (CORS)."""
-    listed = {a.lower().rstrip("/") for a in allowed}
-    return "*" in listed or origin.lower() in listed
 
 
 def tokens_of(headers: Mapping[str, str]) -> list[str]:

@@ -16,12 +16,21 @@ from attrs import define
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from webfetch_core.api import host_allowed
+from webfetch_core.api import (
+    BodyRefused,
+    HungUp,
+    client_of,
+    host_allowed,
+    origin_allowed,
+    origin_listed,
+    preflight_headers,
+    read_body,
+)
 
-from .access import listed_origin, matches, origin_allowed, tokens_of
+from .access import matches, tokens_of
 from .dialects import PAGE, TAVILY, dialect_of, reply_to
 from .faults import Fault, fault_of
-from .rates import RateLimit, client_of
+from .rates import RateLimit
 from .replies import TextReply
 from .settings import HttpSettings
 
@@ -40,6 +49,7 @@ SECURITY_HEADERS = (
     (b"cache-control", b"no-store"),
 )
 
+_BODY_KINDS = {408: "slow_body", 413: "body_too_large"}
 _ONCE = (b"host", b"origin", b"authorization", b"x-api-key", b"content-type")
 
 PageOfFault = Callable[[Fault], Response]
@@ -90,7 +100,7 @@ class Gate:
             if not shown and not self._open_to_all(scope) and not self._in_body(body):
                 raise _unauthorized()
             await self._forward(scope, body, receive, guarded, sent)
-        except _HungUp:
+        except HungUp:
             return
         except Exception as exc:
             fault = fault_of(exc)
@@ -156,21 +166,17 @@ class Gate:
             return False
         self._check(scope, headers)
         response = TextReply("", 204)
-        response.headers["Access-Control-Allow-Methods"] = "GET, POST, OPTIONS"
-        response.headers["Access-Control-Allow-Headers"] = (
-            "Authorization, Content-Type, X-API-Key, Mcp-Session-Id, Mcp-Protocol-Version, Last-Event-ID"
-        )
-        response.headers["Access-Control-Max-Age"] = "600"
+        response.headers.update(preflight_headers(headers))
         await response(scope, receive, send)
         return True
 
     def _extra(self, headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
         origin = headers.get("origin", "")
-        if not origin or not listed_origin(origin, self._settings.allow_origins):
+        if not origin or not origin_listed(origin, self._settings.allow_origins):
             return []
         return [
             (b"access-control-allow-origin", origin.encode("latin-1", "replace")),
-            (b"access-control-expose-headers", b"Retry-After, Mcp-Session-Id"),
+            (b"access-control-expose-headers", b"Retry-After, Mcp-Session-Id, WWW-Authenticate"),
             (b"cross-origin-resource-policy", b"cross-origin"),
             (b"vary", b"Origin"),
         ]
@@ -178,27 +184,11 @@ class Gate:
     # ---- the request as a whole ------------------------------------------------------------------
 
     async def _body(self, headers: dict[str, str], receive: Receive) -> bytes:
-        most = self._settings.max_body_bytes
-        told = headers.get("content-length", "")
-        if told.isdigit() and int(told) > most:
-            raise _too_large(most)
-        parts: list[bytes] = []
-        size = 0
         try:
-            async with asyncio.timeout(BODY_S):
-                while True:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        raise _HungUp
-                    part = message.get("body", b"")
-                    size += len(part)
-                    if size > most:
-                        raise _too_large(most)
-                    parts.append(part)
-                    if not message.get("more_body"):
-                        return b"".join(parts)
-        except TimeoutError:
-            raise Fault(408, "slow_body", f"the body did not arrive within {BODY_S:.0f} s") from None
+            length = headers.get("content-length", "")
+            return await read_body(receive, length, self._settings.max_body_bytes, BODY_S)
+        except BodyRefused as exc:
+            raise Fault(exc.status, _BODY_KINDS[exc.status], exc.told) from None
 
     async def _forward(self, scope: Scope, body: bytes, receive: Receive, send: Send, sent: _Sent) -> None:
         gone: asyncio.Task[Message] = asyncio.ensure_future(_disconnect(receive))
@@ -218,7 +208,7 @@ class Gate:
             if not work.done() and not sent.finished:
                 work.cancel()
                 await asyncio.wait({work})
-                raise _HungUp
+                raise HungUp
             await work
         finally:
             gone.cancel()
@@ -234,16 +224,8 @@ class _Sent:
     finished: bool = False
 
 
-class _HungUp(Exception):
-    """The client is gone: there is nobody to answer."""
-
-
 def _unauthorized() -> Fault:
     return Fault(401, "unauthorized", "a bearer token is needed, and it is missing or wrong")
-
-
-def _too_large(most: int) -> Fault:
-    return Fault(413, "body_too_large", f"the body is larger than {most} bytes")
 
 
 async def _discard(receive: Receive) -> None:

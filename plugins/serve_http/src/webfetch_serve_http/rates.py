@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from ipaddress import IPv6Address, ip_address
 
 MOST_CLIENTS = 10_000
 """Clients that are remembered; the one that was quiet for longest is forgotten first."""
@@ -26,16 +25,3 @@ class RateLimit:
         if len(self._clients) > MOST_CLIENTS:
             self._clients.popitem(last=False)
         return wait
-
-
-def client_of(address: str) -> str:
-    """Who counts as one client: an IPv4 address, or the /64 that an IPv6 one is in."""
-    try:
-        ip = ip_address(address.partition("%")[0])
-    except ValueError:
-        return address
-    if isinstance(ip, IPv6Address):
-        if ip.ipv4_mapped is not None:
-            return str(ip.ipv4_mapped)
-        return str(IPv6Address(int(ip) >> 64 << 64)) + "/64"
-    return str(ip)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import socket
 import threading
@@ -13,17 +14,27 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
-from webfetch_core.api import ConfigError, ServerContext, is_loopback
+from webfetch_core.api import (
+    ConfigError,
+    ConnectionLimits,
+    ServerContext,
+    bearer_token,
+    limited_protocol,
+    listen,
+    open_files,
+    tell_of_accept_errors,
+)
 
 from .settings import HttpSettings
 
 if TYPE_CHECKING:
     from webfetch_core import Webfetch
 
-LEAST_TOKEN_CHARS = 16
+_log = logging.getLogger("webfetch.serve_http")
+
 KEEP_ALIVE_S = 30
 MAX_HEADER_BYTES = 32_768
-BACKLOG = 512
+BACKLOG = 256
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -60,26 +71,6 @@ def settings_of(args: Namespace, settings: HttpSettings) -> HttpSettings:
         raise ConfigError(f"serve http: {exc}") from exc
 
 
-def token_of(settings: HttpSettings, environ: Any) -> str:
-    """The token to ask for; none is needed on loopback.
-
-    Raises:
-        ConfigError: there is none off loopback, or it is too short to be one.
-    """
-    token = str(environ.get(settings.token_env, "")).strip() if settings.token_env else ""
-    if token and len(token) < LEAST_TOKEN_CHARS:
-        raise ConfigError(
-            f"the token in {settings.token_env} has fewer than {LEAST_TOKEN_CHARS} characters",
-            fix='make one: python -c "import secrets; print(secrets.token_urlsafe(32))"',
-        )
-    if not token and not is_loopback(settings.host):
-        raise ConfigError(
-            f"{settings.host} can be reached from other machines, and there is no token",
-            fix=f"set {settings.token_env or 'token_env'} to a long random text, or listen on 127.0.0.1",
-        )
-    return token
-
-
 def run(args: Namespace, context: ServerContext) -> int:
     """Serve until SIGTERM or SIGINT; then answer what is being asked, close, and return 0.
 
@@ -87,8 +78,8 @@ def run(args: Namespace, context: ServerContext) -> int:
         ConfigError: a setting is wrong, or the address is taken.
     """
     settings = settings_of(args, context.settings or HttpSettings())
-    token = token_of(settings, context.environ)
-    listening = listen(settings)
+    token = bearer_token(settings.token_env, settings.host, context.environ)
+    listening = listen(settings.host, settings.port)
     try:
         with context.open() as wf:
             # Models load behind: the first search is answered without them if it comes too early.
@@ -97,34 +88,11 @@ def run(args: Namespace, context: ServerContext) -> int:
             context.stdout.write(url.encode() + b"\n")
             context.stdout.flush()
             context.note(f"webfetch serves HTTP at {url}" + (", with a token" if token else ""))
-            serve(wf, settings, token, listening, _mounts(context))
+            serve(wf, settings, token, listening, _mounts(context), context.note)
             context.note("webfetch has stopped serving")
     finally:
         listening.close()
     return 0
-
-
-def listen(settings: HttpSettings) -> socket.socket:
-    """A socket that listens.
-
-    Raises:
-        ConfigError: the address cannot be had.
-    """
-    try:
-        infos = socket.getaddrinfo(
-            settings.host.strip("[]"), settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )
-        family, kind, protocol, _, address = infos[0]
-        made = socket.socket(family, kind, protocol)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind(address)
-        made.listen(BACKLOG)  # who connects while the app is made waits for it
-        return made
-    except OSError as exc:
-        raise ConfigError(
-            f"cannot listen on {settings.host} port {settings.port}: {exc.strerror or exc}",
-            fix="choose another one with --port",
-        ) from exc
 
 
 def url_of(settings: HttpSettings, port: int) -> str:
@@ -156,6 +124,7 @@ def serve(
     token: str,
     listening: socket.socket,
     mounts: Mapping[str, Mount] | None = None,
+    note: Callable[[str], None] = _log.warning,
 ) -> None:
     """Serve on ``listening`` until a signal says to stop."""
     import uvicorn
@@ -178,6 +147,7 @@ def serve(
                     signal.signal(number, handler)
 
     async def main() -> None:
+        tell_of_accept_errors(asyncio.get_running_loop(), note)
         async with AsyncExitStack() as stack:
             apps = {
                 path: await stack.enter_async_context(mount(wf)) for path, mount in (mounts or {}).items()
@@ -191,11 +161,13 @@ def serve(
 def config_of(app: Any, settings: HttpSettings) -> Any:
     """uvicorn's configuration for ``app``."""
     import uvicorn
+    from uvicorn.protocols.http.h11_impl import H11Protocol
 
+    limits = ConnectionLimits.within(open_files(), settings.max_connections, settings.trust_forwarded)
     return uvicorn.Config(
         app,
         loop="asyncio",
-        http="h11",
+        http=limited_protocol(H11Protocol, limits),
         ws="none",
         interface="asgi3",
         lifespan="off",
@@ -206,6 +178,7 @@ def config_of(app: Any, settings: HttpSettings) -> Any:
         proxy_headers=bool(settings.trust_forwarded),
         forwarded_allow_ips=list(settings.trust_forwarded),
         timeout_keep_alive=KEEP_ALIVE_S,
+        backlog=BACKLOG,
         timeout_graceful_shutdown=max(1, round(settings.drain_s)),
         h11_max_incomplete_event_size=MAX_HEADER_BYTES,
     )

@@ -19,6 +19,8 @@ class HttpSettings:
             itself; ``*`` allows any. A page of another site cannot reach a server by a name of its own.
         allow_origins: origins whose pages may call, as ``https://chat.example``; none by default.
         trust_forwarded: addresses of reverse proxies whose ``X-Forwarded-For`` tells who the client is.
+        max_connections: at the same time, as far as the limit of open files allows (``ulimit -n``); of one
+            client, other than this machine and the proxies, a quarter of them.
         max_body_bytes: a longer body is refused with 413.
         rate_per_minute, burst: what one client may ask for; beyond it 429 tells when to come back.
         search_deadline_s: seconds for a search. LibreChat hangs up after 10.
@@ -34,6 +36,7 @@ class HttpSettings:
     allow_hosts: tuple[str, ...] = ()
     allow_origins: tuple[str, ...] = ()
     trust_forwarded: tuple[str, ...] = ()
+    max_connections: int = field(default=1_000, validator=ge(8))
     max_body_bytes: int = field(default=1_048_576, validator=ge(1_024))
     rate_per_minute: int = field(default=600, validator=ge(1))
     burst: int = field(default=100, validator=ge(1))

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from hmac import compare_digest
 from typing import Any
 
-from webfetch_core.api import ConfigError, host_allowed, is_loopback, same_origin
+from webfetch_core.api import (
+    BodyRefused,
+    HungUp,
+    host_allowed,
+    origin_allowed,
+    origin_listed,
+    preflight_headers,
+    read_body,
+)
 
 from .settings import McpSettings
 
@@ -16,52 +24,9 @@ Send = Callable[[Any], Awaitable[None]]
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 PATH = "/mcp"
+BODY_S = 10.0
+"""How long a client may take to send a message."""
 _SINGLE = frozenset({"host", "origin", "authorization"})
-_PREFLIGHT = [
-    (b"access-control-allow-methods", b"GET, POST, DELETE"),
-    (
-        b"access-control-allow-headers",
-        b"authorization, content-type, accept, last-event-id, "
-        b"mcp-session-id, mcp-protocol-version, mcp-method, mcp-name",
-    ),
-    (b"access-control-max-age", b"600"),
-]
-MIN_TOKEN = 16
-
-
-def token_of(settings: McpSettings, environ: Mapping[str, str]) -> str:
-    """The token of the environment; empty for none.
-
-    Raises:
-        ConfigError: it is too short, or has characters that no header can carry.
-    """
-    token = environ.get(settings.token_env, "").strip()
-    if token and (len(token) < MIN_TOKEN or not token.isascii() or not token.isprintable() or " " in token):
-        raise ConfigError(
-            f"{settings.token_env} must be at least {MIN_TOKEN} ASCII characters without blanks",
-            fix='python -c "import secrets; print(secrets.token_urlsafe(32))" makes one',
-        )
-    return token
-
-
-def check_binding(settings: McpSettings, token: str) -> None:
-    """Refuse to be reached by other machines without a token. Raises ConfigError."""
-    if not token and not is_loopback(settings.host):
-        raise ConfigError(
-            f"{settings.host} is reached from other machines: a bearer token is needed",
-            fix=f"set {settings.token_env}, or listen on 127.0.0.1",
-        )
-
-
-def origin_allowed(origin: str | None, host: str, allowed: Iterable[str]) -> bool:
-    """Whether the page behind a request, if there is one, may make it: one of the server's own origin, or
-    one that is listed."""
-    if origin is None:
-        return True
-    listed = {a.lower().rstrip("/") for a in allowed}
-    if "*" in listed or origin.lower() in listed:
-        return True
-    return same_origin(origin, host)
 
 
 class Gate:
@@ -88,17 +53,27 @@ class Gate:
             return
         listed = self._listed(headers.get("origin", ""))
         if listed and scope["method"] == "OPTIONS":
-            await _answer(send, 204, "", [*listed, *_PREFLIGHT])
+            asked = [(k.encode(), v.encode()) for k, v in preflight_headers(headers).items()]
+            await _answer(send, 204, "", [*listed, *asked])
         elif scope["path"] == "/healthz":
             await _answer(send, 200, "ok", [])
         else:
-            await self._app(scope, receive, _adding(send, listed) if listed else send)
+            send = _adding(send, listed) if listed else send
+            try:
+                length = headers.get("content-length", "")
+                body = await read_body(receive, length, self._settings.max_message_bytes, BODY_S)
+            except HungUp:
+                return
+            except BodyRefused as exc:
+                await _answer(send, exc.status, exc.told, [(b"connection", b"close")])
+                return
+            await self._app(scope, _replaying(body, receive), send)
 
     def _refusal(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> tuple[int, str]:
         host = headers.get("host", "")
         if not host_allowed(host, self._settings.host, self._settings.allow_hosts):
             return 421, "this server does not go by that name (plugins.serve_mcp.allow_hosts)"
-        if not origin_allowed(headers.get("origin"), host, self._settings.allow_origins):
+        if not origin_allowed(headers, self._settings.allow_origins):
             return 403, "pages of that origin may not call this server (plugins.serve_mcp.allow_origins)"
         # Before the token: clients look for ways to log in at other paths, and there is none.
         if scope["path"].rstrip("/") not in (PATH, "/healthz"):
@@ -115,14 +90,27 @@ class Gate:
 
     def _listed(self, origin: str) -> list[tuple[bytes, bytes]]:
         """What lets pages of ``origin`` read the answers, where it is one of the listed."""
-        listed = {a.lower().rstrip("/") for a in self._settings.allow_origins}
-        if not origin or not ({"*", origin.lower()} & listed):
+        if not origin or not origin_listed(origin, self._settings.allow_origins):
             return []
         return [
             (b"access-control-allow-origin", origin.encode("latin-1")),
-            (b"access-control-expose-headers", b"mcp-session-id, www-authenticate"),
+            (b"access-control-expose-headers", b"mcp-session-id, retry-after, www-authenticate"),
             (b"vary", b"origin"),
         ]
+
+
+def _replaying(body: bytes, receive: Receive) -> Receive:
+    """The body, then whatever else comes."""
+    given = False
+
+    async def receiving() -> Any:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receiving
 
 
 def _adding(send: Send, headers: list[tuple[bytes, bytes]]) -> Send:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from webfetch_core.api import ServerContext
+from webfetch_core.api import ServerContext, bearer_token
 
 from .settings import McpSettings, with_flags
 
@@ -30,10 +30,7 @@ def run(args: Namespace, context: ServerContext) -> int:
     settings = with_flags(context.settings or McpSettings(), args)
     work: Callable[[Stop], Awaitable[None]]
     if args.http:
-        from .access import check_binding, token_of
-
-        token = token_of(settings, context.environ)
-        check_binding(settings, token)
+        token = bearer_token(settings.token_env, settings.host, context.environ)
     with _collected_later():
         # The SDK is half a second of imports, most of them models of messages.
         from .desk import Desk

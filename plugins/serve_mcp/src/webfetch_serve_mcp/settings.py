@@ -31,7 +31,9 @@ class McpSettings:
         allow_hosts: names that an HTTP request may be addressed to, beside loopback, addresses and ``host``;
             ``*`` allows any. A page of another site cannot reach the server by a name of its own.
         allow_origins: origins whose pages may call, as ``https://chat.example``; none by default.
-        max_sessions: HTTP sessions at the same time; beyond them new ones are refused with 503.
+        max_connections: HTTP connections at the same time, as far as the limit of open files allows
+            (``ulimit -n``); of one client, other than this machine, a quarter of them.
+        max_sessions: HTTP sessions at the same time; beyond them the one that was quiet for longest ends.
         session_idle_s: seconds after which a session that nobody uses is ended.
         drain_s: seconds that running requests have to end when the HTTP server is stopped.
     """
@@ -46,6 +48,7 @@ class McpSettings:
     token_env: str = TOKEN_ENV
     allow_hosts: tuple[str, ...] = ()
     allow_origins: tuple[str, ...] = ()
+    max_connections: int = field(default=1_000, validator=ge(8))
     max_sessions: int = field(default=100, validator=ge(1))
     session_idle_s: float = field(default=1_800.0, validator=gt(0))
     drain_s: float = field(default=3.0, validator=[ge(0), le(600)])

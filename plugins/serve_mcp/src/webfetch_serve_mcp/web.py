@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -9,12 +11,20 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import uvicorn
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from webfetch_core.api import ConfigError
+from webfetch_core.api import (
+    ConnectionLimits,
+    limited_protocol,
+    listen,
+    open_files,
+    tell_of_accept_errors,
+)
 
-from .access import PATH, Gate
+from .access import PATH, Asgi, Gate
 from .desk import Desk
 from .service import Service
+from .sessions import SessionGate
 from .settings import McpSettings
 
 if TYPE_CHECKING:
@@ -22,8 +32,8 @@ if TYPE_CHECKING:
 
     from .running import Stop
 
-_PER_SESSION = 8
-"""Connections and running requests of a session; beyond their sum new ones are answered with 503."""
+BACKLOG = 256
+KEEP_ALIVE_S = 30
 
 
 @asynccontextmanager
@@ -39,15 +49,16 @@ async def mounted(wf: Webfetch, settings: McpSettings) -> AsyncIterator[Any]:
 
 
 @asynccontextmanager
-async def _sessions(desk: Desk, settings: McpSettings) -> AsyncIterator[StreamableHTTPASGIApp]:
+async def _sessions(desk: Desk, settings: McpSettings) -> AsyncIterator[Asgi]:
     manager = StreamableHTTPSessionManager(
         Service(desk, settings),
         max_request_body_size=settings.max_message_bytes,
         session_idle_timeout=settings.session_idle_s,
-        max_sessions=settings.max_sessions,
+        max_sessions=None,
     )
     async with manager.run():
-        yield StreamableHTTPASGIApp(manager)
+        sdk = StreamableHTTPASGIApp(manager)
+        yield SessionGate(sdk, settings.max_sessions, settings.session_idle_s, time.monotonic)
 
 
 class _Server(uvicorn.Server):
@@ -72,16 +83,22 @@ async def serve_http(
     desk: Desk, settings: McpSettings, token: str, note: Callable[[str], None], stop: Stop
 ) -> None:
     """Serve until it is stopped. Raises ConfigError where it cannot listen."""
-    sock = _bound(settings)
+    sock = listen(settings.host, settings.port)
+    tell_of_accept_errors(asyncio.get_running_loop(), note)
+    limits = ConnectionLimits.within(open_files(), settings.max_connections)
     async with _sessions(desk, settings) as sessions:
         config = uvicorn.Config(
             Gate(sessions, settings, token),
+            loop="asyncio",
+            http=limited_protocol(H11Protocol, limits),
+            ws="none",
             lifespan="off",
             log_config=None,
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            limit_concurrency=_PER_SESSION * settings.max_sessions,
+            timeout_keep_alive=KEEP_ALIVE_S,
+            backlog=BACKLOG,
             timeout_graceful_shutdown=max(1, round(settings.drain_s)),
             h11_max_incomplete_event_size=65_536,
         )
@@ -106,27 +123,3 @@ async def serve_http(
             finally:
                 sock.close()
             group.cancel_scope.cancel()
-
-
-def _bound(settings: McpSettings) -> Any:
-    import socket
-
-    host = settings.host.strip("[]")
-    try:
-        family, kind, proto, _, address = socket.getaddrinfo(
-            host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        sock = socket.socket(family, kind, proto)
-        try:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            sock.bind(address)
-            sock.listen(128)
-        except OSError:
-            sock.close()
-            raise
-    except OSError as exc:
-        raise ConfigError(
-            f"cannot listen on {settings.host}:{settings.port}: {exc.strerror or exc}",
-            fix="choose another with --host and --port (0 takes a free port)",
-        ) from exc
-    return sock
