@@ -47,6 +47,14 @@ class Given:
             raise bad_request("too many parameters") from None
         return cls({name: values[-1] for name, values in fields.items()})
 
+    def before(self, other: Given) -> Given:
+        """These fields, and those of ``other`` that are not among them."""
+        return Given({**other._fields, **self._fields})
+
+    def has(self, name: str) -> bool:
+        """Whether the field is there, be it empty."""
+        return self._fields.get(name) is not None
+
     def any(self, name: str) -> Any:
         """The field as it came, or None."""
         value = self._fields.get(name)
@@ -126,6 +134,20 @@ class Given:
         if len(value) > MAX_ITEMS:
             raise bad_request(f"{name} has more than {MAX_ITEMS} items")
         return tuple(text for one in value if (text := mended(one).strip()))
+
+    def addresses(self, name: str, most: int) -> list[str]:
+        """Addresses as they were written, each once: a text is one of them, since commas belong to them.
+
+        Raises:
+            Fault: it is something else, or there are more than ``most``.
+        """
+        value = self.any(name)
+        listed = [value] if isinstance(value, str) else [] if value is None else value
+        if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
+            raise bad_request(f"{name} must be a URL or a list of URLs")
+        if len(listed) > most:
+            raise bad_request(f"at most {most} {name} can be read at once")
+        return list(dict.fromkeys(mended(one).strip() for one in listed))
 
 
 def mended(text: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,12 +14,12 @@ from webfetch_core.api import Scored
 
 from .faults import bad_request
 from .given import Given, mended
+from .reading import read_page
 from .replies import JsonReply, TextReply
 from .serving import Serving, json_of
 
 MAX_DOCUMENTS = 1_000
 CHARS_PER_TOKEN = 4
-_ONE_SLASH = re.compile(r"(?i)\A(https?):/+")
 
 
 async def rerank(serving: Serving, request: Request) -> Response:
@@ -77,10 +76,12 @@ async def read(serving: Serving, request: Request) -> Response:
     else:
         url = _url_in(request)
     headers = request.headers
-    document = await serving.fetch(
+    document = await read_page(
+        serving,
         url,
         _number(headers.get("x-timeout", "")),
-        force_fresh=headers.get("x-no-cache", "").lower() == "true",
+        force_fresh=headers.get("x-no-cache", "").lower() == "true"
+        or headers.get("x-cache-tolerance", "").strip() == "0",
     )
     tokens = _number(headers.get("x-max-tokens", "")) or _number(headers.get("x-token-budget", ""))
     text = document.text
@@ -94,15 +95,13 @@ async def read(serving: Serving, request: Request) -> Response:
 def _url_in(request: Request) -> str:
     """The URL behind ``/r/``. Taken from the request line: a router would fold its slashes and undo its
     percent signs."""
-    raw = request.scope.get("raw_path") or request.scope["path"].encode()
-    url = raw.decode("latin-1").partition("/r/")[2]
+    raw: bytes = request.scope.get("raw_path") or request.scope["path"].encode()
+    url = raw.partition(b"/r/")[2]
     if query := request.scope.get("query_string", b""):
-        url = f"{url}?{query.decode('latin-1')}"
+        url += b"?" + query
     if not url:
         raise bad_request("there is no URL behind /r/", fix="as in /r/https://example.org/")
-    if "://" not in url.partition("?")[0] and not _ONE_SLASH.match(url):
-        url = f"https://{url}"
-    return _ONE_SLASH.sub(r"\1://", url)
+    return url.decode("utf-8", "replace")
 
 
 def _number(text: str) -> float | None:

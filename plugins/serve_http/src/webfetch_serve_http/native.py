@@ -14,6 +14,7 @@ from webfetch_core import ConfigError, SearchResult, __version__
 
 from .asking import presentable
 from .faults import Fault, clean
+from .reading import read_page
 from .replies import SCHEMA_VERSION, JsonReply, plain
 from .schemas import (
     ErrorReply,
@@ -94,7 +95,7 @@ def make_router(serving: Serving, *, locked: bool) -> APIRouter:
     @router.post("/fetch", response_model=None, responses={200: {"model": FetchReply}})
     async def fetch(given: FetchInput) -> Response:
         """Read one page as Markdown; guarded, and from the page cache where it is there."""
-        document = await serving.fetch(given.url, given.deadline_s, force_fresh=given.force_fresh)
+        document = await read_page(serving, given.url, given.deadline_s, force_fresh=given.force_fresh)
         return JsonReply({"schema_version": SCHEMA_VERSION, **plain(document)})
 
     @router.post("/rerank", response_model=None, responses={200: {"model": RerankReply}})

@@ -9,6 +9,7 @@ from webfetch_core import Document
 
 from .asking import Asked, rows_of
 from .faults import bad_request
+from .reading import read_pages
 from .replies import JsonReply
 from .serving import MAX_URLS, Serving, json_of
 
@@ -29,14 +30,10 @@ async def search(serving: Serving, request: Request) -> Response:
 async def load(serving: Serving, request: Request) -> Response:
     """``POST /openwebui/load``: ``{"urls"}``. A page that cannot be read is left out."""
     given = await json_of(request)
-    value = given.any("urls")
-    urls = [value] if isinstance(value, str) else value
-    if not isinstance(urls, list) or not all(isinstance(url, str) for url in urls):
-        raise bad_request("urls must be a list of URLs")
-    if len(urls) > MAX_URLS:
-        raise bad_request(f"at most {MAX_URLS} urls can be loaded at once")
-    urls = list(dict.fromkeys(url.strip() for url in urls))
-    pages = await serving.fetch_all(urls)
+    if not given.has("urls"):
+        raise bad_request("urls is missing")
+    urls = given.addresses("urls", MAX_URLS)
+    pages = await read_pages(serving, urls)
     return JsonReply(
         [
             {"page_content": page.text, "metadata": _metadata(url, page)}

@@ -23,6 +23,7 @@ from . import view
 from .asking import presentable
 from .faults import Fault, fault_of
 from .given import Given
+from .reading import read_page
 from .serving import Serving, query_given
 
 MAX_DOCUMENTS, CACHE_S, LOOKING_S = 20, 0.25, 0.5
@@ -102,7 +103,7 @@ def _at_hand(serving: Serving, result: SearchResult, late: float) -> dict[str, D
 
 
 async def _reading(serving: Serving, given: Given, url: str) -> Response:
-    document = await serving.fetch(url)
+    document = await read_page(serving, url)
     return _page("reading.html", title=f"{document.title[:80] or url[:80]} - webfetch", **_document(document))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,6 +13,7 @@ from webfetch_core import AllEnginesFailed, SearchResult
 from webfetch_core.api import SearchHit
 
 from .asking import Asked, Row, freshness_of, locale_of, rows_of
+from .dates import utc_clock
 from .faults import Fault, bad_request, clean
 from .given import Given
 from .replies import JsonReply
@@ -19,14 +21,15 @@ from .serving import Serving, query_given
 
 PER_PAGE = 10
 _RANGES = ("day", "week", "month", "year")
+_PAGE = re.compile("0*[1-9][0-9]{0,8}")
 _OTHER_MEDIA = frozenset({"images", "videos", "music", "files", "map"})
 
 
 async def search(serving: Serving, request: Request) -> Response:
     """Both paths, both methods. ``engines`` names a SearXNG's own, and is no filter here."""
     given = query_given(request)
-    if request.method == "POST":
-        given = Given.of_form(await request.body())
+    if request.method == "POST":  # of a form whose address has parameters as well, the form's count first
+        given = Given.of_form(await request.body()).before(given)
     wanted = given.text("format") or "json"
     if wanted != "json":
         raise Fault(403, "bad_request", f"the format {wanted[:20]} is not served", fix="ask for format=json")
@@ -34,9 +37,11 @@ async def search(serving: Serving, request: Request) -> Response:
     if not query:
         raise bad_request("No query")
     span = given.text("time_range")
-    if span and span not in _RANGES:
-        raise bad_request(f"Invalid value {span[:40]} for parameter time_range")
-    page = given.whole("pageno", 1, 1, 1_000)
+    number = given.text("pageno") or "1"
+    _check("time_range", span, not span or span in _RANGES)
+    _check("pageno", number, _PAGE.fullmatch(number) is not None)
+    _check("safesearch", given.text("safesearch"), given.text("safesearch") in ("", "0", "1", "2"))
+    page = int(number)
     categories = set(given.texts("categories"))
     body = _body(query)
     if page * PER_PAGE > 100 or (categories and categories <= _OTHER_MEDIA):
@@ -64,6 +69,11 @@ async def search(serving: Serving, request: Request) -> Response:
     return JsonReply(body)
 
 
+def _check(name: str, value: str, right: bool) -> None:
+    if not right:
+        raise bad_request(f"Invalid value {value[:40]} for parameter {name}")
+
+
 def _body(query: str) -> dict[str, Any]:
     return {
         "query": query,
@@ -85,6 +95,7 @@ def _result(row: Row, hit: SearchHit | None) -> dict[str, Any]:
     except ValueError:
         parsed = ["", "", "", "", "", ""]
     engines = [name for name, _ in row.engines] or [row.engine]
+    published = utc_clock(row.published)
     return {
         "url": row.url,
         "engine": row.engine,
@@ -93,9 +104,19 @@ def _result(row: Row, hit: SearchHit | None) -> dict[str, Any]:
         "title": row.title,
         "content": row.content,
         "img_src": "",
+        "iframe_src": "",
+        "audio_src": "",
         "thumbnail": "",
-        "publishedDate": row.published,
+        "publishedDate": published.isoformat() if published is not None else None,
+        "pubdate": str(published) if published is not None else "",
+        "length": None,
+        "views": "",
+        "author": "",
+        "metadata": "",
+        "priority": "",
         "engines": engines,
+        "open_group": False,
+        "close_group": False,
         "positions": [place for _, place in row.engines] or [hit.rank if hit is not None else 1],
         "score": row.score,
         "category": "general",

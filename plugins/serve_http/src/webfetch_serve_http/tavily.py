@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
 from typing import Any
 
 from starlette.requests import Request
@@ -11,12 +12,14 @@ from starlette.responses import Response
 from webfetch_core import Document, SearchResult
 from webfetch_core.api import Freshness
 
-from .asking import Asked, Row, freshness_of, freshness_of_days, http_date, rows_of
+from .asking import Asked, Row, freshness_of, freshness_of_days, rows_of
 from .asking import search as searched
+from .dates import days_since, http_date
 from .desk import LEAST_S
 from .dialects import request_id
 from .faults import bad_request, fault_of
 from .given import Given
+from .reading import read_pages
 from .replies import JsonReply
 from .serving import MAX_URLS, Serving, json_of
 
@@ -47,13 +50,13 @@ async def search(serving: Serving, request: Request) -> Response:
         texts = {
             row.url: page.text for row, page in zip(rows, pages, strict=True) if isinstance(page, Document)
         }
-    news = given.text("topic") == "news"
+    news, icons = given.text("topic") == "news", given.flag("include_favicon")
     body: dict[str, Any] = {
         "query": asked.query,
         "follow_up_questions": None,
         "answer": answer,
         "images": [],
-        "results": [_result(row, raw, texts, news) for row in rows],
+        "results": [_result(row, raw, texts, news, icons) for row in rows],
         "response_time": round(time.monotonic() - started, 2),
         "request_id": request_id(),
     }
@@ -66,8 +69,10 @@ async def extract(serving: Serving, request: Request) -> Response:
     """``POST /extract``."""
     started = time.monotonic()
     given = await json_of(request)
-    urls = _urls(given)
-    pages = await serving.fetch_all(urls, given.number("timeout", serving.scrape_s(), 0.5, 60.0))
+    urls = given.addresses("urls", MAX_URLS)
+    if not urls:
+        raise bad_request("urls must be a URL or a list of URLs")
+    pages = await read_pages(serving, urls, given.number("timeout", serving.scrape_s(), 0.5, 60.0))
     results: list[dict[str, Any]] = []
     failed: list[dict[str, str]] = []
     for url, page in zip(urls, pages, strict=True):
@@ -88,23 +93,14 @@ async def extract(serving: Serving, request: Request) -> Response:
     return JsonReply(body)
 
 
-def _urls(given: Given) -> list[str]:
-    """``urls`` as one text or a list; a comma belongs to a URL here."""
-    value = given.any("urls")
-    urls = [value] if isinstance(value, str) else value
-    if not isinstance(urls, list) or not urls or not all(isinstance(url, str) for url in urls):
-        raise bad_request("urls must be a URL or a list of URLs")
-    if len(urls) > MAX_URLS:
-        raise bad_request(f"at most {MAX_URLS} urls can be extracted at once")
-    return list(dict.fromkeys(url.strip() for url in urls))
-
-
 def _asked(given: Given) -> Asked:
     freshness = freshness_of(given.text("time_range"))
     if given.any("days") is not None:
         freshness = freshness or freshness_of_days(given.number("days", 7, 0, 36_500))
     if given.any("max_age_hours") is not None:
         freshness = freshness or freshness_of_days(given.number("max_age_hours", 24, 0, 876_000) / 24)
+    if (days := days_since(given.text("start_date"), datetime.now(UTC).date())) is not None:
+        freshness = freshness or freshness_of_days(days)
     if given.text("topic") == "news":
         freshness = freshness or Freshness.RECENT
     prefer = given.text("include_domains_mode") == "prefer"
@@ -118,7 +114,7 @@ def _asked(given: Given) -> Asked:
     )
 
 
-def _result(row: Row, raw: bool, texts: dict[str, str], news: bool) -> dict[str, Any]:
+def _result(row: Row, raw: bool, texts: dict[str, str], news: bool, icons: bool) -> dict[str, Any]:
     told: dict[str, Any] = {
         "url": row.url,
         "title": row.title,
@@ -128,6 +124,8 @@ def _result(row: Row, raw: bool, texts: dict[str, str], news: bool) -> dict[str,
     }
     if news and (published := http_date(row.published)):
         told["published_date"] = published
+    if icons:
+        told["favicon"] = None  # asked for, so it is there; none is looked up
     return told
 
 
