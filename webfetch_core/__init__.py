@@ -10,8 +10,9 @@ if TYPE_CHECKING:
 
     from .app import Webfetch
     from .cli import console
-    from .errors import AllEnginesFailed, BadQuery, ConfigError, WebfetchError
+    from .errors import AllEnginesFailed, BadQuery, Cancelled, ConfigError, WebfetchError
     from .models import Chunk, Document, Freshness, SearchHit, SearchResult
+    from .runtime.cancelling import CancelToken
     from .settings import Settings
     from .tool.converters import to_anthropic, to_gemini, to_openai, to_openai_chat
     from .tool.default import handle_web_search
@@ -24,6 +25,8 @@ _FACE = {
     "Settings": "settings",
     "AllEnginesFailed": "errors",
     "BadQuery": "errors",
+    "CancelToken": "runtime.cancelling",
+    "Cancelled": "errors",
     "ConfigError": "errors",
     "WebfetchError": "errors",
     "Chunk": "models",
@@ -48,6 +51,8 @@ __all__ = [
     "TOOLS",
     "AllEnginesFailed",
     "BadQuery",
+    "CancelToken",
+    "Cancelled",
     "Chunk",
     "ConfigError",
     "Document",

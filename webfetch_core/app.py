@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import TracebackType
 
-from attrs import evolve
-
 from . import __version__, builtin
 from .errors import BadQuery, Cancelled, WebfetchError
 from .events import Event
@@ -29,18 +27,21 @@ from .pipeline.request import (
     checked_code,
     checked_domains,
     checked_freshness,
+    checked_limit,
     checked_query,
     checked_seconds,
+    checked_url,
     classify,
 )
+from .pipeline.semantic import matched
 from .providers import Clock
 from .registry.catalog import Catalog
 from .registry.discovery import discover
 from .registry.manager import LoadedPlugin, Manager, named
 from .registry.report import STAGES, CheckReport, PluginReport, StatusReport
+from .runtime.cancelling import CancelToken, applying_given, raise_if_cancelled
 from .runtime.deadline import SystemClock
 from .runtime.host import STORE_LIMIT_S, Host
-from .runtime.replies import check_match
 from .savings import savings_report
 from .settings import Settings
 from .stages import Cache
@@ -138,6 +139,7 @@ class Webfetch:
         country: str | None = None,
         deadline_s: float | None = None,
         engines: Sequence[str] = (),
+        cancel: CancelToken | None = None,
     ) -> SearchResult:
         """Search, read the pages, and return the passages that answer, best first.
 
@@ -150,6 +152,7 @@ class Webfetch:
             language, country: ISO 639-1 and ISO 3166-1 codes, for engines that take them.
             deadline_s: nothing is waited for beyond it; ``settings.deadline_s`` (8) by default.
             engines: ask these, for this search only.
+            cancel: ends it when it is cancelled; by default what applies in this thread.
 
         Raises:
             BadQuery: the query is blank or too long, or an argument is out of range.
@@ -157,16 +160,14 @@ class Webfetch:
             AllEnginesFailed: none answered; ``attempts`` says why, engine by engine.
             PageError: engines answered, but every page failed by one and the same fault of a plugin
                 and there is no snippet to go by.
-            Cancelled: this Webfetch is closed.
+            Cancelled: this Webfetch is closed, or ``cancel`` was cancelled.
         """
-        limit = self.settings.limit if limit is None else limit
-        deadline_s = self.settings.deadline_s if deadline_s is None else deadline_s
-        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 100:
-            raise BadQuery(f"limit must be a whole number from 1 to 100; got {limit!r}")
-        deadline_s = checked_seconds(deadline_s, "deadline_s")
+        deadline_s = checked_seconds(
+            self.settings.deadline_s if deadline_s is None else deadline_s, "deadline_s"
+        )
         options = SearchOptions(
             query=checked_query(query),
-            limit=limit,
+            limit=checked_limit(self.settings.limit if limit is None else limit),
             hint=checked_freshness(freshness),
             force_fresh=force_fresh,
             cache_only=cache_only,
@@ -177,13 +178,14 @@ class Webfetch:
             deadline_s=deadline_s,
             engines=(engines,) if isinstance(engines, str) else tuple(engines),
         )
-        deadline = self._host.deadline(deadline_s)
-        parts = self._open(deadline_s)
-        try:
-            return parts.pipeline.search(options, deadline)
-        except WebfetchError:
-            parts.counters.bump("searches_failed")
-            raise
+        with applying_given(cancel):
+            deadline = self._host.deadline(deadline_s)
+            parts = self._open(deadline_s)
+            try:
+                return parts.pipeline.search(options, deadline)
+            except WebfetchError:
+                parts.counters.bump("searches_cancelled" if deadline.cancelled else "searches_failed")
+                raise
 
     def fetch(
         self,
@@ -192,30 +194,29 @@ class Webfetch:
         force_fresh: bool = False,
         cache_only: bool = False,
         deadline_s: float | None = None,
+        cancel: CancelToken | None = None,
     ) -> Document:
         """Return the document behind ``url``: guarded, from the page cache where it is there.
 
-        ``force_fresh`` and ``cache_only`` are as in :meth:`search`.
+        ``force_fresh``, ``cache_only`` and ``cancel`` are as in :meth:`search`.
 
         Raises:
             Refused: the guard or a veto forbids the URL.
             WebfetchError: it could not be fetched or holds nothing readable; ``kind`` says what.
         """
-        if not isinstance(url, str) or ("://" not in url and not url.startswith("local:")):
-            raise BadQuery(
-                f"not an absolute URL: {url!r}", fix="give it with its scheme, as in https://example.org/"
-            )
+        url = checked_url(url)
         check_sources(force_fresh, cache_only)
         policy = PagePolicy(purpose="user", force_fresh=force_fresh, cache_only=cache_only, in_process=True)
         seconds = (
             self.settings.fetch_timeout_s if deadline_s is None else checked_seconds(deadline_s, "deadline_s")
         )
-        deadline = self._host.deadline(seconds)
-        parts = self._open(seconds)
-        try:
-            return parts.loader.load(url.strip(), policy, scope=self._host.scope("fetch"), deadline=deadline)
-        finally:
-            parts.counters.write()
+        with applying_given(cancel):
+            deadline = self._host.deadline(seconds)
+            parts = self._open(seconds)
+            try:
+                return parts.loader.load(url, policy, scope=self._host.scope("fetch"), deadline=deadline)
+            finally:
+                parts.counters.write()
 
     def extract(
         self, page: Page | bytes, *, url: str = "", content_type: str = "text/html"
@@ -269,17 +270,7 @@ class Webfetch:
     def match(self, query: str, candidates: Sequence[str]) -> Match | None:
         """The candidate that asks the same as ``query``, by the matcher in use; None when unsure."""
         self._check_open()
-        for handle in self._host.handles("match")[:1]:
-            found: Match | None = self._host.caller.call(
-                handle,
-                lambda matcher: matcher.match(query, candidates),
-                scope=self._host.scope("match"),
-                deadline=self._host.deadline(self.settings.deadline_s),
-                check=lambda value: check_match(value, len(candidates)),
-                count=lambda value: int(value is not None),
-            )
-            return evolve(found, query=candidates[found.index]) if found is not None else None
-        return None
+        return matched(self._host, query, candidates)
 
     def classify_freshness(self, query: str) -> Freshness:
         """How fast the answer to ``query`` goes stale."""
@@ -388,6 +379,7 @@ class Webfetch:
     def _check_open(self) -> None:
         if self._host.closed:
             raise Cancelled("this Webfetch is closed", fix="make a new one")
+        raise_if_cancelled()
 
     def _open(self, seconds: float) -> Parts:
         """The parts, made once. A cache that opens slowly is waited for during part of ``seconds``;

@@ -18,6 +18,7 @@ class Event:
     ``host.started``       a ``Webfetch`` opened; ``host.stopping`` when it closes
     ``plugin.failed``      a plugin could not be loaded, asked or built (``reason`` says why)
     ``search.started``     a search began; ``search.finished`` with its elapsed time and chunk count
+    ``search.cancelled``   the caller gave it up, after its elapsed time
     ``call.started``       a provider is about to be called for ``target``
     ``call.finished``      it answered or was given up: ``outcome``, ``reason``, ``elapsed_s``, ``count``
     ``call.left_behind``   the search went on without waiting for it any longer

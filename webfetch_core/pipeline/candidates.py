@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..models import Chunk
-from .gather import Gathered
+from .gathered import Gathered
 from .urls import canonical
 
 PAGE_PRIOR = 0.1

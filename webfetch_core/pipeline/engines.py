@@ -87,6 +87,7 @@ def identities(host: Host, handles: Sequence[Handle], deadline: Deadline) -> tup
                 count=lambda _: 1,
             )
         except WebfetchError:
+            deadline.raise_if_cancelled()
             names.append(f"{handle.name}@off")
             continue
         if not print_:

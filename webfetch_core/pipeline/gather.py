@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 import queue
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
-from attrs import define, evolve, frozen
+from attrs import evolve
 
 from ..errors import WebfetchError
-from ..models import Chunk, Document, FailedUrl, Freshness, SearchHit
+from ..models import Chunk, Document, Freshness, SearchHit
 from ..providers import ExtractTraits
 from ..registry.manager import describe
 from ..runtime.calls import Handle
@@ -26,6 +27,7 @@ from . import engines
 from .chunking import chunk
 from .engines import TRIES_PER_PAGE
 from .fusion import fuse
+from .gathered import Gathered, PageState
 from .onward import FILE_TYPES, FILES_PER_SEARCH, files_to_read, hit_of
 from .pages import PageLoader, PagePolicy
 from .ranking import passage_of
@@ -37,55 +39,8 @@ ENOUGH = 0.8
 """Share of the wanted pages whose arrival ends the wait."""
 BEST = 3
 """The top hits, whose pages are waited for as long as the window is open."""
-
-
-@define(slots=True)
-class PageState:
-    """A page under way: what became of it, or nothing yet."""
-
-    hit: SearchHit
-    started: float
-    document: Document | None = None
-    chunks: Sequence[Chunk] = ()
-    error: WebfetchError | None = None
-
-    @property
-    def settled(self) -> bool:
-        return self.document is not None or self.error is not None
-
-
-@frozen(kw_only=True)
-class Gathered:
-    """What had arrived when it was enough."""
-
-    hits: tuple[SearchHit, ...]
-    pages: Mapping[str, PageState]
-    """By canonical URL."""
-    failures: Mapping[str, WebfetchError]
-    answered: bool = True
-    """Whether any engine did."""
-    pending_engines: tuple[str, ...] = ()
-    partial: bool = False
-
-    def texts(self) -> dict[str, str]:
-        """The text of every page that arrived, by the URL of its hit."""
-        return {s.hit.url: s.document.text for s in self.pages.values() if s.document is not None}
-
-    def failed_urls(self) -> tuple[FailedUrl, ...]:
-        """Pages that gave nothing, by rank of their hits; those still loading are ``pending``."""
-        rows = []
-        for state in sorted(self.pages.values(), key=lambda s: s.hit.rank):
-            if state.error is not None:
-                rows.append(FailedUrl(url=state.hit.url, kind=state.error.kind, reason=str(state.error)))
-            elif not state.settled:
-                rows.append(
-                    FailedUrl(
-                        url=state.hit.url,
-                        kind="pending",
-                        reason="still loading; it goes on into the page cache",
-                    )
-                )
-        return tuple(rows)
+_WAKE: tuple[str, str, Any, Exception | None] = ("cancelled", "", None, None)
+"""Comes in when the caller cancels, so that the wait for what comes in ends."""
 
 
 class Gathering:
@@ -122,7 +77,18 @@ class Gathering:
         self._loading = 0
 
     def run(self) -> Gathered:
-        """Gather until it is enough, and never past the deadline."""
+        """Gather until it is enough, and never past the deadline.
+
+        Raises:
+            Cancelled: the caller has cancelled. Nothing is judged then, neither engines nor pages.
+        """
+        token = self._deadline.token
+        with token.listening(partial(self._inbox.put, _WAKE)) if token else nullcontext():
+            self._gather()
+        self._deadline.raise_if_cancelled()
+        return self._gathered()
+
+    def _gather(self) -> None:
         if any(engines.is_network(handle) for handle in self._handles):
             self._warm_up_workers()
         engines.ask(
@@ -134,7 +100,7 @@ class Gathering:
             deadline=self._deadline,
             answered=lambda name, hits, error: self._inbox.put(("engine", name, hits, error)),
         )
-        while not self._enough():
+        while not self._deadline.cancelled and not self._enough():
             stop_at = self._window.ends_at() or self._deadline.at
             left = min(stop_at, self._deadline.at) - self._host.clock.monotonic()
             if left <= 0:
@@ -142,6 +108,8 @@ class Gathering:
             try:
                 kind, name, value, error = self._inbox.get(timeout=left)
             except queue.Empty:
+                continue
+            if kind == _WAKE[0]:
                 continue
             if error is not None and not isinstance(error, WebfetchError):
                 if self._host.settings.strict_plugins:
@@ -151,6 +119,8 @@ class Gathering:
                 self._engine_answered(name, value, error)
             else:
                 self._page_arrived(name, value, error)
+
+    def _gathered(self) -> Gathered:
         complete = self._enough() or (self._most_arrived() and not self._awaits_any())
         pending = tuple(h.name for h in self._handles if self._awaits(h.name) and self._was_asked(h.name))
         self._judge_engines()
@@ -302,7 +272,7 @@ class Gathering:
         )
         try:
             document = self._loader.load(
-                hit.url, policy, scope=self._scope, deadline=self._host.deadline(settings.fetch_timeout_s)
+                hit.url, policy, scope=self._scope, deadline=self._deadline.anew(settings.fetch_timeout_s)
             )
             # The address that is cited is the one that was found, whatever spelling was cached.
             document = evolve(document, url=hit.url)
@@ -328,7 +298,7 @@ class Gathering:
                 handle,
                 lambda ranker: ranker.prepare([passage_of(c) for c in chunks]),
                 scope=self._scope,
-                deadline=self._host.deadline(self._host.settings.deadline_s),
+                deadline=self._deadline.anew(self._host.settings.deadline_s),
                 detached=False,
                 count=lambda _: len(chunks),
             )

@@ -56,17 +56,19 @@ def compressed(host: Host, query: str, chunks: Sequence[Chunk], tokens: int | No
 
 def _compressed(host: Host, query: str, given: tuple[Chunk, ...], budget: int) -> list[Chunk]:
     for handle in host.handles("compress")[:1] if given else ():
+        deadline = host.deadline(min(host.settings.deadline_s, COMPRESS_S))
         try:
             return list(
                 host.caller.call(
                     handle,
                     lambda compressor: compressor.compress(query, given, budget),
                     scope=host.scope("compress"),
-                    deadline=host.deadline(min(host.settings.deadline_s, COMPRESS_S)),
+                    deadline=deadline,
                     check=lambda value: check_compressed(value, given, budget),
                     count=len,
                 )
             )
         except WebfetchError:
+            deadline.raise_if_cancelled()
             continue
     return list(given)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..runtime.host import Host
 from .cascade import Ranking
-from .gather import Gathered
+from .gathered import Gathered
 from .pages import STALE
 
 

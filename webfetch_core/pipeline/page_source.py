@@ -103,6 +103,7 @@ class PageSource:
         thin: _Thin | None = None
         bare = False  # nothing was in it, and there are no scripts that might bring anything
         for handle in handles:
+            deadline.raise_if_cancelled()
             renders = renders_js(handle)
             if thin is not None and not renders:
                 continue
@@ -122,6 +123,7 @@ class PageSource:
                     handle, request, scope=scope, deadline=limit, in_process=in_process
                 )
             except (WebfetchError, _Unreadable) as exc:
+                deadline.raise_if_cancelled()
                 bare = bare or isinstance(exc, _Unreadable)
                 error = exc.error if isinstance(exc, _Unreadable) else exc
                 failure = _telling(failure, error)

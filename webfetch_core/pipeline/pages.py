@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from attrs import evolve, frozen
 
-from ..errors import BadResponse, PageError, ProviderError, Refused, WebfetchError
+from ..errors import BadResponse, Cancelled, PageError, ProviderError, Refused, WebfetchError
 from ..events import Event
 from ..models import Document, FetchRequest, Freshness, Page
 from ..runtime.deadline import Deadline
@@ -83,6 +83,7 @@ class PageLoader:
         ``stale``.
 
         Raises:
+            Cancelled: the caller has cancelled; nothing is remembered of the page.
             WebfetchError: why there is none.
         """
         try:
@@ -99,7 +100,10 @@ class PageLoader:
             self._counters.note(tally_page("cached", cached.document))
             return cached.document
         try:
+            deadline.raise_if_cancelled()
             return self._fetch(url, key, policy, cached, web=web, scope=scope, deadline=deadline)
+        except Cancelled:
+            raise  # that says nothing of the page
         except WebfetchError as exc:
             if cached is None or exc.kind not in _STALE_IF or not self._passable(cached, policy):
                 self._counters.note(tally_page("failed"))
@@ -142,6 +146,7 @@ class PageLoader:
             if document is None:
                 raise BadResponse("answered 304 to a request without conditions")
         except WebfetchError as exc:
+            deadline.raise_if_cancelled()  # whatever failed may have failed of that
             if web and not (hurried and exc.kind == "timeout"):
                 wait_s = exc.retry_after_s if isinstance(exc, ProviderError) else None
                 self._failures.remember(key, exc.kind, exc.message, at_most_s=wait_s)

@@ -18,7 +18,8 @@ from ..runtime.host import Host, permission_mark
 from . import engines
 from .candidates import candidates, page_priors
 from .counters import Counters
-from .gather import Gathered, Gathering
+from .gather import Gathering
+from .gathered import Gathered
 from .notes import common_fault, notes_on_gathering, notes_on_ranking
 from .pages import PageLoader, oldest_s
 from .ranking import RankStage, passage_of
@@ -65,7 +66,8 @@ class Pipeline:
             AllEnginesFailed: no engine is ready, or none answered.
             PageError: there is no excerpt, since every page failed by the same fault of a plugin or ours.
             ConfigError: a provider that the settings name is not ready.
-            Cancelled: the host is closed.
+            Cancelled: the host is closed, or the caller has cancelled: nothing is kept then but pages
+                that were read whole.
         """
         if self._host.closed:
             raise Cancelled("this Webfetch is closed")
@@ -73,13 +75,12 @@ class Pipeline:
             self._host.handles(stage)  # what the settings name must be there, before anything starts
         scope = self._host.scope(f"s{next(self._numbers)}")
         scope.emit("search.started", target=options.query)
-        aside = deadline.remaining() / 4  # for what comes before the search itself, each
-        handles = engines.chosen_engines(self._host, options)
-        place = self._place(options, handles, deadline.within(min(aside, FINGERPRINT_S)))
-        young = None
-        if place is not None and not options.force_fresh:
-            young = self._recall.find_young(place, options, scope)
-        result = young.result if young else self._classed(place, options, handles, scope, deadline, aside)
+        try:
+            result = self._answered(options, scope, deadline)
+        except Cancelled as exc:
+            elapsed = self._host.clock.monotonic() - scope.started
+            scope.emit("search.cancelled", target=options.query, reason=exc.message, elapsed_s=elapsed)
+            raise
         elapsed = self._host.clock.monotonic() - scope.started
         scope.emit("search.finished", target=options.query, elapsed_s=elapsed, count=len(result.chunks))
         self._counters.bump_many(tally_search(result))
@@ -91,6 +92,17 @@ class Pipeline:
             trace=result.trace or scope.trace(),
         )
 
+    def _answered(self, options: SearchOptions, scope: Scope, deadline: Deadline) -> SearchResult:
+        """The result, from the cache or by a search."""
+        deadline.raise_if_cancelled()
+        aside = deadline.remaining() / 4  # for what comes before the search itself, each
+        handles = engines.chosen_engines(self._host, options)
+        place = self._place(options, handles, deadline.within(min(aside, FINGERPRINT_S)))
+        young = None
+        if place is not None and not options.force_fresh:
+            young = self._recall.find_young(place, options, scope)
+        return young.result if young else self._classed(place, options, handles, scope, deadline, aside)
+
     def _classed(
         self,
         place: Place | None,
@@ -100,14 +112,16 @@ class Pipeline:
         deadline: Deadline,
         aside: float,
     ) -> SearchResult:
-        """The result, from the cache or by a search, once it is known how fast it goes stale."""
+        """The result where a young one of the very query is not there: first its freshness class, which
+        bounds what the cache may serve."""
         freshness = classify(
             self._host, options.query, options.hint, scope, deadline.within(min(aside, CLASSIFY_S))
         )
         matching = deadline.within(min(aside, MATCH_S))
-        return self._from_cache(place, options, handles, freshness, scope, matching) or self._found(
-            place, options, handles, freshness, scope, deadline
-        )
+        cached = self._from_cache(place, options, handles, freshness, scope, matching)
+        if cached is None:
+            deadline.raise_if_cancelled()
+        return cached or self._found(place, options, handles, freshness, scope, deadline)
 
     def _found(
         self,
@@ -138,7 +152,8 @@ class Pipeline:
         terms = (options.force_fresh, options.deadline_s, freshness.value)
         flight = b"%b %r" % (place.key, terms)
         try:
-            result, _ = self._flights.do(flight, once, timeout=deadline.remaining())
+            left = deadline.remaining()
+            result, _ = self._flights.do(flight, once, timeout=left, token=deadline.token)
         except TimedOut as exc:
             return SearchResult(query=options.query, freshness=freshness, partial=True, notes=(exc.message,))
         return result
@@ -215,7 +230,7 @@ class Pipeline:
             options,
             freshness,
             scope=scope,
-            deadline=Deadline(deadline.at - reserve, self._host.clock),
+            deadline=evolve(deadline, at=deadline.at - reserve),
         )
         gathered = gathering.run()
         scope.emit(

@@ -65,6 +65,9 @@ class RankStage:
     ) -> Ranking:
         """Rank ``passages``, best first.
 
+        Raises:
+            Cancelled: the caller has cancelled.
+
         Args:
             keep: how many come out; by default the shortlist, so that duplicates can still be dropped.
             prior: a positive factor for each passage, as in ``cascade.run``.
@@ -108,9 +111,11 @@ class RankStage:
                 return None
             return scores
 
-        return run(
+        ranking = run(
             steps, passages, score, fusion=settings.fusion, prior=prior, unrelated=self._unrelated(steps)
         )
+        deadline.raise_if_cancelled()  # rankers that were not asked or given up are no ranking
+        return ranking
 
     def _unrelated(self, steps: Sequence[Step]) -> dict[str, float]:
         """Where the rankers of these steps draw the line, as far as they do."""

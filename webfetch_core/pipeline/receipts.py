@@ -165,6 +165,7 @@ def estimate(counts: Mapping[str, int], assumed: Assumptions) -> Estimate:
 _COUNTED = (
     ("searches", "searches"),
     ("searches_failed", "  that failed, beside these"),
+    ("searches_cancelled", "  that were cancelled, beside these"),
     ("served_fresh", "  searched afresh"),
     ("served_exact", "  the same query, from the cache"),
     ("served_semantic", "  the same in other words, from the cache"),

@@ -68,6 +68,22 @@ def checked_query(query: object) -> str:
     return folded
 
 
+def checked_limit(value: object) -> int:
+    """How many pages to look at. Raises BadQuery unless it is a whole number from 1 to 100."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 100:
+        raise BadQuery(f"limit must be a whole number from 1 to 100; got {value!r}")
+    return value
+
+
+def checked_url(value: object) -> str:
+    """An address of a page, stripped. Raises BadQuery where it has no scheme."""
+    if not isinstance(value, str) or ("://" not in value and not value.startswith("local:")):
+        raise BadQuery(
+            f"not an absolute URL: {value!r}", fix="give it with its scheme, as in https://example.org/"
+        )
+    return value.strip()
+
+
 def checked_freshness(value: object) -> Freshness | None:
     """A caller's freshness hint. Raises BadQuery when it is none of the classes."""
     if value is None or value == "":
@@ -132,6 +148,7 @@ def classify(host: Host, query: str, hint: Freshness | None, scope: Scope, deadl
                 count=lambda value: int(value is not None),
             )
         except WebfetchError:
+            deadline.raise_if_cancelled()
             continue
         if answer is not None:
             return Freshness(answer)

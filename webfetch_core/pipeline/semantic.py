@@ -107,6 +107,21 @@ class SemanticLookup:
         return judge(max(age, 0.0), asked.freshness, bound, ttl) is ProvenanceKind.EXACT
 
 
+def matched(host: Host, query: str, candidates: Sequence[str]) -> Match | None:
+    """The candidate that asks the same as ``query``; see ``Webfetch.match``."""
+    for handle in host.handles("match")[:1]:
+        found: Match | None = host.caller.call(
+            handle,
+            lambda matcher: matcher.match(query, candidates),
+            scope=host.scope("match"),
+            deadline=host.deadline(host.settings.deadline_s),
+            check=lambda value: check_match(value, len(candidates)),
+            count=lambda value: int(value is not None),
+        )
+        return evolve(found, query=candidates[found.index]) if found is not None else None
+    return None
+
+
 def _told(cached: CachedResult, query: str, asked: Asked, match: Match) -> CachedResult:
     """The answer with what it was matched to, and how surely."""
     kind = ProvenanceKind.SEMANTIC if cached.kind is ProvenanceKind.EXACT else cached.kind

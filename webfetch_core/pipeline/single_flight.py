@@ -5,10 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any, Generic, TypeVar
 
 from ..errors import Cancelled, TimedOut
 from ..forks import PerProcess
+from ..runtime.cancelling import CancelToken, is_done
 
 T = TypeVar("T")
 
@@ -16,7 +18,7 @@ T = TypeVar("T")
 class _Flight(Generic[T]):
     def __init__(self) -> None:
         self.leader = threading.get_ident()
-        self.done = threading.Event()
+        self.done: Future[None] = Future()
         self.value: T
         self.error: BaseException | None = None
 
@@ -39,13 +41,22 @@ class SingleFlight:
         self._monotonic = monotonic
         self._air = PerProcess(_Air)
 
-    def do(self, key: bytes, fn: Callable[[], T], timeout: float | None = None) -> tuple[T, bool]:
+    def do(
+        self,
+        key: bytes,
+        fn: Callable[[], T],
+        timeout: float | None = None,
+        *,
+        token: CancelToken | None = None,
+    ) -> tuple[T, bool]:
         """Return (value, shared): the value of ``fn``, and whether another thread's run gave it.
 
         Args:
             timeout: seconds to wait for another thread's run; no bound on a run of one's own.
+            token: ends the wait for another thread's run, and leaves that run alone.
 
         Raises:
+            Cancelled: ``token`` was cancelled while this thread waited.
             TimedOut: the other run was not over in time; it goes on, and its starter gets the value.
             Exception: whatever ``fn`` raised, in every thread that shared the run. A run that was
                 cancelled or interrupted is nobody else's failure: one of the waiting takes over.
@@ -61,7 +72,11 @@ class SingleFlight:
             if flight.leader == threading.get_ident():
                 return fn(), False  # asked again from within its own run: waiting would never end
             left = None if give_up is None else max(give_up - self._monotonic(), 0.0)
-            if not flight.done.wait(left):
+            if token is not None:
+                token.raise_if_cancelled()
+            if not is_done(flight.done, left, token):
+                if token is not None:
+                    token.raise_if_cancelled()
                 raise TimedOut("the same request is still running elsewhere")
             if flight.error is None:
                 return flight.value, True
@@ -75,7 +90,7 @@ class SingleFlight:
         finally:
             with air.lock:
                 del air.flights[key]
-            flight.done.set()
+            flight.done.set_result(None)
         return flight.value, False
 
     def running(self, key: bytes) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeout
 from typing import Any, TypeVar
 
 from ..errors import (
@@ -31,12 +30,14 @@ from ..providers import Clock, PluginContext
 from ..registry.catalog import Entry
 from ..registry.manager import describe
 from .breaker import Breaker
+from .cancelling import Slots, applying, is_done
 from .deadline import Deadline
 from .emitter import Scope
 from .redaction import strike
 
 _log = get_logger("calls")
 T = TypeVar("T")
+_NEVER_BEGUN = (Benched, NotConfigured)
 
 
 class Handle:
@@ -55,9 +56,9 @@ class Handle:
         self.breaker = Breaker(clock)
         self.off_reason = ""
         """Why it declined when it was built; empty otherwise."""
-        self.slots = threading.BoundedSemaphore(entry.provider.max_concurrency)
+        self.slots = Slots(entry.provider.max_concurrency)
         self._make_context = make_context
-        self._building = threading.Lock()
+        self._building = Slots(1)
         self._built: Any = None
         self.closed = False
         """Whether the host has closed: nothing is built any more."""
@@ -81,16 +82,18 @@ class Handle:
         Raises:
             NotConfigured: it declines.
             TimedOut: another thread is still building it at the deadline.
-            Cancelled: the host is closed.
+            Cancelled: the host is closed, or the caller cancelled while another thread built it.
         """
         built = self._built
         if built is not None and not self.closed:
             return built
-        if not self._building.acquire(timeout=deadline.remaining()):
+        if not self._building.acquire(deadline.remaining(), deadline.token):
+            deadline.raise_if_cancelled()
             raise TimedOut(f"{self.name} is still starting")
         try:
             if self._built is None and not self.closed:
-                self._built = self._build()
+                with applying(None):  # it is built for everybody, whoever asked first
+                    self._built = self._build()
             built = self._built
         finally:
             self._building.release()
@@ -181,8 +184,11 @@ class Caller:
                 quick, or whose caller is itself in a thread that may be left behind.
 
         Raises:
+            Cancelled: the caller has cancelled. A call that was not begun by then leaves no trace; one that
+                was is an attempt, and says nothing of the provider.
             WebfetchError: what happened, after it was recorded as an attempt.
         """
+        deadline.raise_if_cancelled()
         limit = deadline.within(handle.entry.provider.timeout_s)
         started = self._clock.monotonic()
         about = {"stage": handle.stage, "provider": handle.name, "target": target}
@@ -191,6 +197,8 @@ class Caller:
             # Checked where it was made: a lazy reply does its work, or hangs, while it is read.
             value = self._guarded(handle, lambda instance: check(work(instance)), limit, detached)
         except BaseException as exc:
+            if deadline.cancelled and isinstance(exc, Exception) and not isinstance(exc, _NEVER_BEGUN):
+                exc = Cancelled(f"{handle.name}: the caller cancelled it")  # whatever it took that for
             error = _without(handle.secrets, self._translate(handle, exc))
             self._judge(handle, error, exc, scope)
             scope.emit(
@@ -227,13 +235,14 @@ class Caller:
             raise NotConfigured(handle.off_reason)
         if not handle.breaker.admit():
             raise Benched(f"{handle.name}: {handle.breaker.reason}")
-        if not handle.slots.acquire(timeout=limit.remaining()):
+        if not handle.slots.acquire(limit.remaining(), limit.token):
             raise Busy(
                 f"{handle.name}: all {handle.entry.provider.max_concurrency} slots are taken by earlier calls"
             )
         if not detached:
             try:
-                return work(handle.instance(limit))
+                with applying(limit.token):
+                    return work(handle.instance(limit))
             finally:
                 handle.slots.release()
         return self._detached(handle, work, limit)
@@ -244,7 +253,8 @@ class Caller:
 
         def body() -> None:
             try:
-                result = work(handle.instance(limit))
+                with applying(limit.token):
+                    result = work(handle.instance(limit))
             except BaseException as exc:
                 self._after(handle, left_behind, exc)
                 # Ctrl-C reaches the main thread alone: in this one it is the plugin's own doing.
@@ -260,15 +270,12 @@ class Caller:
         except BaseException:
             handle.slots.release()
             raise
-        try:
-            return future.result(timeout=limit.remaining())
-        except FutureTimeout:
-            if future.done():  # it ended in this very moment, or itself raised a TimeoutError
-                return future.result()
-            with self._lock:
-                self._abandoned += 1
-            left_behind.set()
-            raise TimedOut(f"{handle.name} did not answer in time") from None
+        if is_done(future, limit.remaining(), limit.token):
+            return future.result()
+        with self._lock:
+            self._abandoned += 1
+        left_behind.set()
+        raise TimedOut(f"{handle.name} did not answer in time")
 
     def _after(self, handle: Handle, left_behind: threading.Event, exc: BaseException | None) -> None:
         handle.slots.release()

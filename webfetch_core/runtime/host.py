@@ -6,6 +6,7 @@ import hashlib
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from ..registry.manager import Manager, describe
 from ..settings import NetSettings, Settings
 from ..stages import Cache
 from .calls import Caller, Handle
+from .cancelling import current, is_done
 from .context import HostContext, secrets_of
 from .deadline import Deadline
 from .emitter import Emitter, Scope
@@ -71,7 +73,7 @@ class Host:
         self._workers: ExtractionWorkers | None = None
         self._store: Cache | None = None
         self._store_opening = False
-        self._store_ready = threading.Event()
+        self._store_ready: Future[None] = Future()
         self.store_problem = ""
         """Why there is no cache; empty when there is one, or none was asked for."""
 
@@ -135,7 +137,8 @@ class Host:
         return Scope(self.emitter, self.clock, request_id)
 
     def deadline(self, seconds: float) -> Deadline:
-        return Deadline.after(seconds, self.clock)
+        """``seconds`` from now, or when the token that applies in this thread is cancelled."""
+        return Deadline.after(seconds, self.clock, current())
 
     def http_client(self) -> HttpClient:
         """The pinned client behind every ``context.http``."""
@@ -189,7 +192,7 @@ class Host:
             opening, self._store_opening = self._store_opening, True
         if not opening:
             self.tasks.spawn(partial(self._open_store, handles), "open-cache")
-        self._store_ready.wait(wait_s)
+        is_done(self._store_ready, wait_s, current())
         return self._store
 
     def _open_store(self, handles: Sequence[Handle]) -> None:
@@ -202,7 +205,7 @@ class Host:
             self.store_problem = str(exc)
             _log.warning("cache.off", reason=self.store_problem)
         finally:
-            self._store_ready.set()
+            self._store_ready.set_result(None)
 
     def open_store(self) -> Cache:
         """The store in use, for those who cannot go on without. Raises CacheError with the reason."""

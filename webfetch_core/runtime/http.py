@@ -16,6 +16,7 @@ from ..errors import BadResponse, PageError, Unavailable, WebfetchError
 from ..models import Page
 from ..providers import Clock, Http
 from ..settings import NetSettings
+from .cancelling import require_wanted
 from .http_body import accept_encoding, decoded, gather, paced, wire
 from .http_errors import for_status, translate
 from .http_pages import Limits, fetch
@@ -140,6 +141,7 @@ class HttpClient:
 
     def check(self, url: str, trusted: frozenset[tuple[str, int]], deadline: float) -> CheckedTarget:
         """Ask the guard, within the deadline."""
+        require_wanted()
         left = deadline - self.clock.monotonic()
         return self.guard.check(url, trusted=trusted, timeout_s=min(max(left, 0.001), RESOLVE_S))
 
@@ -157,6 +159,7 @@ class HttpClient:
         adapter = self._connections()
 
         def once() -> requests.Response:
+            require_wanted()
             return send(
                 adapter,
                 method,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..errors import TimedOut
+from .cancelling import Slots, current
 
 
 class HostSlots:
@@ -14,7 +15,7 @@ class HostSlots:
 
     def __init__(self, per_host: int) -> None:
         self._per_host = per_host
-        self._slots: dict[str, tuple[threading.Semaphore, list[int]]] = {}
+        self._slots: dict[str, tuple[Slots, list[int]]] = {}
         self._lock = threading.Lock()
 
     @contextmanager
@@ -25,10 +26,10 @@ class HostSlots:
             TimedOut: none became free within ``wait_s`` seconds.
         """
         with self._lock:
-            slots, users = self._slots.setdefault(host, (threading.Semaphore(self._per_host), [0]))
+            slots, users = self._slots.setdefault(host, (Slots(self._per_host), [0]))
             users[0] += 1
         try:
-            if not slots.acquire(timeout=max(wait_s, 0.0)):
+            if not slots.acquire(max(wait_s, 0.0), current()):
                 raise TimedOut(f"{host} was busy with {self._per_host} other pages until the deadline")
             try:
                 yield

@@ -7,11 +7,11 @@ refuses the rest. Each call takes the next free turn and waits for it.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 
 from ..errors import Busy
 from ..providers import Clock
+from .cancelling import pause
 
 MARGIN_S = 0.05
 """Turns of a plan of one call a second are this much further apart than it allows, those of faster
@@ -21,7 +21,7 @@ plans in proportion: arrivals jitter on the way."""
 class Pace:
     """Turns for the calls of one provider. Thread-safe."""
 
-    def __init__(self, clock: Clock, sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(self, clock: Clock, sleep: Callable[[float], None] = pause) -> None:
         self._clock = clock
         self._sleep = sleep
         self._lock = threading.Lock()

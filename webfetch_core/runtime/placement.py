@@ -8,6 +8,7 @@ from ..errors import TimedOut, WebfetchError
 from ..models import Document, Page
 from ..providers import ExtractTraits
 from ..registry.manager import describe
+from .cancelling import is_done
 from .deadline import Deadline
 from .emitter import Scope
 from .extraction import extract_by, fitting, media_type
@@ -36,7 +37,8 @@ def extract_placed(
     (``extract_workers = 0``, or plugins that exist in this process alone) everything is extracted here.
 
     Raises:
-        WebfetchError: as ``extract_by``; TimedOut when no time was left or it took too long.
+        WebfetchError: as ``extract_by``; TimedOut when no time was left or it took too long; Cancelled by the
+            caller.
     """
     limit = ALONE_BYTES if alone or media_type(page.content_type) in _LIGHT else IN_PROCESS_BYTES
     handed_over = len(page.body) > limit or is_isolated(host, page.content_type)
@@ -46,14 +48,17 @@ def extract_placed(
     started = host.clock.monotonic()
     outcome, reason, count = "ok", "", 0
     try:
+        deadline.raise_if_cancelled()
         left = deadline.remaining()
         if left <= 0:
             raise TimedOut("no time was left to extract it")
         future = workers.submit(page, left, until=deadline.at)
+        is_done(future, left + 0.1, deadline.token)
         try:
-            document = future.result(timeout=left + 0.1)
+            document = future.result(timeout=0)
         except TimeoutError:  # it may be the page's own time, or all of it spent in the queue
             future.cancel()
+            deadline.raise_if_cancelled()
             raise TimedOut("the extraction workers were busy or slow") from None
         count = len(document.text) if document else 0
         outcome = "ok" if document else "empty"

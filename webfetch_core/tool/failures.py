@@ -39,7 +39,7 @@ ADVICE = {
     "not_configured": f"Something that this needs is not installed or not set up. {_TELL}",
     "no_engine": f"No search was made. {_NOT_FOUND_NOW} Tell the user why; a few minutes later it may work.",
     "cache_error": "Nothing was kept. Answer without it; searching goes on working.",
-    "cancelled": "webfetch is being shut down: do not call its tools again here.",
+    "cancelled": "The call was taken back, or webfetch is being shut down: do not call again by yourself.",
     # of an engine, a page's site, or whatever does the work
     "refused": f"This address is not fetched, however often it is asked for. {_OTHER_SOURCE}",
     "plugin_error": f"A part of webfetch failed at this. {_OTHER_SOURCE}",

@@ -17,6 +17,7 @@ from ..models import Chunk
 from ..pipeline.findings import is_finding
 from ..pipeline.render import CHARS_PER_TOKEN, fit, human_age, one_line, shown_url
 from ..registry.report import STAGES
+from ..runtime.cancelling import CancelToken, applying_given
 from .arguments import Arguments, read
 from .failures import ADVICE, Failure, failure_of
 from .reading import PageReader
@@ -86,23 +87,47 @@ class ToolBox:
         ready, it says what to do."""
         return tuple(tool for tool in TOOLS if self._can_work(tool))
 
-    def handle(self, name: str, given: object = None, *, deadline_s: float | None = None) -> str:
+    def handle(
+        self,
+        name: str,
+        given: object = None,
+        *,
+        deadline_s: float | None = None,
+        cancel: CancelToken | None = None,
+    ) -> str:
         """Do a call and return its text. Never raises, but for KeyboardInterrupt.
 
         Args:
             name: the tool's.
             given: its input: an object, its JSON text, or None.
             deadline_s: for this call, in place of the box's own.
+            cancel: ends the call when it is cancelled, which fails then; by default what applies in this
+                thread.
         """
-        return self._call(name, given, deadline_s, structured=False).text
+        return self._call(name, given, deadline_s, cancel, structured=False).text
 
-    def call(self, name: str, given: object = None, *, deadline_s: float | None = None) -> ToolOutcome:
+    def call(
+        self,
+        name: str,
+        given: object = None,
+        *,
+        deadline_s: float | None = None,
+        cancel: CancelToken | None = None,
+    ) -> ToolOutcome:
         """As :meth:`handle`, for front ends that hand on structured content and errors as such."""
-        return self._call(name, given, deadline_s, structured=True)
+        return self._call(name, given, deadline_s, cancel, structured=True)
 
     # ---- the boundary ----------------------------------------------------------------------------
 
-    def _call(self, name: object, given: object, deadline_s: float | None, structured: bool) -> ToolOutcome:
+    def _call(
+        self,
+        name: object,
+        given: object,
+        deadline_s: float | None,
+        cancel: CancelToken | None = None,
+        *,
+        structured: bool,
+    ) -> ToolOutcome:
         room = MAX_TEXT_CHARS
         try:
             told = name if isinstance(name, str) else type(name).__name__
@@ -114,7 +139,8 @@ class ToolBox:
                 room = self._room(tool, arguments)
                 seconds = self._deadline_s if deadline_s is None else deadline_s
                 call = _Call(arguments=arguments, room=room, deadline_s=seconds, structured=structured)
-                return self._bounded(self._work[tool.name](call), room, structured)
+                with applying_given(cancel):
+                    return self._bounded(self._work[tool.name](call), room, structured)
             except KeyboardInterrupt:
                 raise
             except BaseException as exc:

@@ -11,6 +11,7 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from webfetch_core import CancelToken
 from webfetch_core.errors import CacheError, Cancelled, TimedOut
 from webfetch_core.models import (
     CacheChange,
@@ -477,6 +478,27 @@ def test_after_a_cancelled_run_one_of_the_waiting_takes_over(error: BaseExceptio
     gate, thread = _beside(flight, error)
     threading.Timer(0.05, gate.set).start()
     assert flight.do(b"k", lambda: "mine", 5) == ("mine", False)
+    thread.join(5)
+
+
+def test_one_who_waits_can_leave_alone() -> None:
+    flight, token = SingleFlight(), CancelToken()
+    gate, thread = _beside(flight, ValueError("no"))
+    threading.Timer(0.05, token.cancel).start()
+    with pytest.raises(Cancelled):
+        flight.do(b"k", lambda: "mine", 60, token=token)
+    assert flight.running(b"k")
+    gate.set()
+    thread.join(5)
+
+
+def test_one_who_is_cancelled_as_well_does_not_take_over() -> None:
+    flight, token = SingleFlight(), CancelToken()
+    gate, thread = _beside(flight, Cancelled("gone"))
+    token.cancel()
+    gate.set()
+    with pytest.raises(Cancelled, match="the caller"):
+        flight.do(b"k", lambda: "mine", 5, token=token)
     thread.join(5)
 
 

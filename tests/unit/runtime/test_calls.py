@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from time import monotonic, sleep
 from typing import Any
 
@@ -21,10 +22,11 @@ from webfetch_core.api import (
     TimedOut,
     Unavailable,
 )
-from webfetch_core.errors import Benched, Busy, ContractViolation, ProviderError, WebfetchError
+from webfetch_core.errors import Benched, Busy, Cancelled, ContractViolation, ProviderError, WebfetchError
 from webfetch_core.registry.catalog import Entry
 from webfetch_core.runtime.breaker import BreakerState
 from webfetch_core.runtime.calls import Caller, Handle
+from webfetch_core.runtime.cancelling import CancelToken, current
 from webfetch_core.runtime.deadline import Deadline, SystemClock
 from webfetch_core.runtime.emitter import Emitter, Scope
 from webfetch_core.runtime.replies import check_hits
@@ -56,7 +58,7 @@ class Bench:
             self.handle,
             lambda engine: engine.search(REQUEST),
             scope=self.scope,
-            deadline=Deadline.after(seconds, self.clock),
+            deadline=Deadline.after(seconds, self.clock, options.pop("token", None)),
             count=len,
             **options,
         )
@@ -406,6 +408,78 @@ def test_slots_come_back_after_every_ending(bench: Any, detached: bool) -> None:
         except WebfetchError:
             continue
     assert one.handle.slots.acquire(timeout=1)
+
+
+# ---- callers who cancel ----
+
+
+def test_a_call_is_not_begun_for_one_who_has_cancelled(bench: Any) -> None:
+    one, token = bench(GOOD), CancelToken()
+    token.cancel()
+    one.failed(Cancelled, token=token)
+    assert not one.engine.calls and not one.scope.events()
+
+
+@pytest.mark.parametrize("state", [BreakerState.CLOSED, BreakerState.HALF_OPEN])
+def test_a_call_that_was_cancelled_says_nothing_of_its_provider(bench: Any, state: BreakerState) -> None:
+    clock, hang, token = FakeClock(), Hang(), CancelToken()
+    one = bench(hang, GOOD, clock=clock, max_concurrency=2)
+    if state is BreakerState.HALF_OPEN:
+        one.handle.breaker.record_failure("down", retry_after_s=10.0)
+        clock.advance(11.0)
+    threading.Thread(target=lambda: (until(lambda: bool(one.engine.calls)), token.cancel())).start()
+    assert one.failed(Cancelled, 60.0, token=token).kind == "cancelled"
+    assert one.outcomes == ["cancelled"]
+    assert one.caller.abandoned == 1
+    assert len(one.call()) == 2, "another may probe it at once"
+    assert one.handle.breaker.state is BreakerState.CLOSED
+    hang.released.set()
+    until(lambda: one.caller.abandoned == 0)
+
+
+def test_whatever_a_plugin_makes_of_being_cancelled_is_no_fault_of_it(bench: Any) -> None:
+    token = CancelToken()
+
+    def confused(request: Any) -> Any:
+        token.cancel()
+        raise RuntimeError("the connection vanished")
+
+    one = bench(confused)
+    for _ in range(5):
+        one.failed(Cancelled, token=token, detached=False)
+        token = CancelToken()
+    assert one.outcomes == ["cancelled"] * 5
+    assert one.handle.breaker.state is BreakerState.CLOSED
+
+
+def test_a_benched_provider_stays_so_whoever_cancels(bench: Any) -> None:
+    """The one probe under way is another caller's: being cancelled does not end it."""
+    clock, hang, token = FakeClock(), Hang(), CancelToken()
+    one = bench(hang, clock=clock, max_concurrency=2)
+    one.handle.breaker.record_failure("down", retry_after_s=10.0)
+    clock.advance(11.0)
+    assert one.handle.breaker.admit()
+    one.scope._emitter.subscribe(lambda event: token.cancel())
+    one.failed(Benched, token=token)
+    assert token.cancelled
+    assert not one.handle.breaker.admit()
+
+
+def test_what_is_built_is_built_for_everybody(bench: Any) -> None:
+    seen: list[Any] = []
+    token = CancelToken()
+
+    def build(settings: Any, context: Any) -> Any:
+        token.cancel()
+        seen.append(current())
+        return one.engine
+
+    one = bench(GOOD, build=build)
+    with suppress(Cancelled):
+        one.call(token=token)
+    until(lambda: one.handle.built is not None)
+    assert seen == [None]
+    assert len(one.call()) == 2
 
 
 # ---- errors that are not what they seem ----

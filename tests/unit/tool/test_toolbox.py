@@ -14,7 +14,7 @@ from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from webfetch_core import TOOLS, Settings, ToolBox, Webfetch
+from webfetch_core import TOOLS, CancelToken, Settings, ToolBox, Webfetch
 from webfetch_core.api import (
     Document,
     EnvKey,
@@ -350,6 +350,55 @@ def test_after_closing(host: Callable[..., Webfetch]) -> None:
         ("save_finding", {"query": "q", "text": "It is so."}), ("status", {}), ("savings_report", {}),
     ):  # fmt: skip
         assert tools.handle(tool, given_object).startswith(f"[failed: cancelled] {tool}: "), tool
+
+
+@pytest.mark.parametrize("name", ["web_search", "fetch_url"])
+def test_a_call_that_is_cancelled_while_it_waits(host: Callable[..., Webfetch], name: str) -> None:
+    hang = Hang(at_most_s=60.0)
+    engine, page = ScriptedEngine(hang), {LAMP: lambda request: hang.released.wait(60.0)}
+    slow = [fake_plugin("search", engine, "slow", timeout_s=60.0)]
+    wf = host(page, engine=[], plugins=slow, fetch_timeout_s=60.0, engine_timeout_s=60.0)
+    began = threading.Event()
+    wf.subscribe(lambda event: began.set() if event.name == "call.started" else None)
+    cancel, told = CancelToken(), []
+
+    def call() -> None:
+        told.append(ToolBox(wf).call(name, {"query": "lamp", "url": LAMP}, deadline_s=60.0, cancel=cancel))
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    assert began.wait(15.0)
+    cancel.cancel()
+    thread.join(15.0)
+    hang.released.set()
+    assert not thread.is_alive()
+    (outcome,) = told
+    assert outcome.is_error and outcome.structured["error"]["kind"] == "cancelled"
+    assert outcome.text.startswith(f"[failed: cancelled] {name}: the caller cancelled it\n")
+    assert "do not call again by yourself" in outcome.text
+
+
+def test_nothing_is_done_for_a_call_that_is_cancelled_before_it_begins(host: Callable[..., Webfetch]) -> None:
+    wf, cancel = host(), CancelToken()
+    cancel.cancel()
+    for tool in TOOLS:
+        given_object = {"query": "lamp", "url": LAMP, "text": "It is so."}
+        text = ToolBox(wf).handle(tool.name, given_object, cancel=cancel)
+        assert text.startswith(f"[failed: cancelled] {tool.name}: "), tool.name
+    assert "[failed" not in ToolBox(wf).handle("web_search", {"query": "lamp"})
+
+
+def test_a_compressor_that_was_given_up_makes_no_answer(host: Callable[..., Webfetch]) -> None:
+    cancel = CancelToken()
+
+    class GivenUp(ScriptedCompressor):
+        def compress(self, query: str, chunks: Any, budget: int) -> Any:
+            cancel.cancel()
+            return Hang().released.wait(60.0)
+
+    wf = host(plugins=[fake_plugin("compress", GivenUp(), timeout_s=60.0)])
+    text = ToolBox(wf).handle("web_search", {"query": "lamp"}, cancel=cancel)
+    assert text.startswith("[failed: cancelled] web_search: ")
 
 
 class Evil:
