@@ -250,6 +250,15 @@ def test_the_reader_in_json_field_by_field(server: Server) -> None:
     assert body["meta"]["usage"] == data["usage"]
 
 
+@pytest.mark.parametrize(
+    ("tokens", "chars"), [("5", 20), ("5.9", 20), ("0.2", 4), ("0", 77), ("x", 77), ("inf", 77)]
+)
+def test_the_reader_cuts_to_the_budget_and_never_to_nothing(server: Server, tokens: str, chars: int) -> None:
+    for header in ("X_Max_Tokens", "X_Token_Budget"):
+        text = server.get(f"/r/{WARP}", **{header: tokens}).text.partition("Content:\n")[2]
+        assert len(text) == chars
+
+
 @pytest.mark.parametrize("header", [{"X_No_Cache": "true"}, {"X_Cache_Tolerance": "0"}])
 def test_the_reader_reads_past_the_cache(serve: Serve, header: dict[str, str]) -> None:
     fetcher = ScriptedFetcher({WARP: "The warp."})

@@ -86,7 +86,7 @@ async def read(serving: Serving, request: Request) -> Response:
     tokens = _number(headers.get("x-max-tokens", "")) or _number(headers.get("x-token-budget", ""))
     text = document.text
     if tokens is not None and len(text) > tokens * CHARS_PER_TOKEN:
-        text = text[: int(tokens) * CHARS_PER_TOKEN]
+        text = text[: max(int(tokens), 1) * CHARS_PER_TOKEN]
     if "application/json" in headers.get("accept", ""):
         return JsonReply(_envelope(document, text))
     return TextReply(_page(document, text))
