@@ -26,6 +26,7 @@ from webfetch_core.api import (
     BadQuery,
     BadResponse,
     Blocked,
+    EnvKey,
     Freshness,
     ProviderError,
     RateLimited,
@@ -346,7 +347,15 @@ def test_a_gateways_key_does_not_leave_a_host(
 
 def test_the_key_is_optional() -> None:
     [provider] = plugin.webfetch_search_engines()
-    assert [requirement.missing({}) for requirement in provider.requires] == [None]
+    assert [r.missing({}) for r in provider.requires if isinstance(r, EnvKey)] == [None]
+
+
+def test_without_an_instance_it_is_off_and_nobody_asks_it(
+    instance: SearxngSimulator, wf: Callable[..., Webfetch]
+) -> None:
+    with pytest.raises(AllEnginesFailed, match="no search engine is ready: searxng: no SearXNG instance"):
+        wf(plugin).search("kelp")
+    assert wf(plugin, plugins={"search_searxng": {"base_url": instance.endpoint}}).search("kelp").hits
 
 
 def replayed(case: str) -> tuple[dict[str, Any], dict[str, Any]]:

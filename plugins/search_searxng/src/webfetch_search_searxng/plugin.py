@@ -2,9 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from attrs import frozen
+
 from webfetch_core.api import EnvKey, PluginContext, Provider, SearchEngine, SearchTraits, hookimpl
 
 from .settings import SearxngSettings
+
+
+@frozen
+class Instance:
+    """The requirement: an instance that is named. There is no public one to fall back on."""
+
+    base_url: str = ""
+
+    def with_settings(self, settings: SearxngSettings | None) -> Instance:
+        """The same for the instance of the settings."""
+        return Instance(settings.base_url) if settings is not None else self
+
+    def missing(self, environ: Mapping[str, str]) -> str | None:
+        """Return what is missing and how to get it, or None."""
+        if self.base_url:
+            return None
+        return (
+            "no SearXNG instance is named: set plugins.search_searxng.base_url to yours, "
+            "with json in its search.formats"
+        )
 
 
 def build(settings: SearxngSettings | None, context: PluginContext) -> SearchEngine:
@@ -22,7 +46,8 @@ def webfetch_search_engines() -> list[Provider[SearchEngine]]:
             build=build,
             summary="Your own SearXNG instance: no key, no price",
             settings=SearxngSettings,
-            requires=(EnvKey("SEARXNG_API_KEY", optional=True),),  # for an instance behind a gateway
+            # The key is for an instance behind a gateway.
+            requires=(Instance(), EnvKey("SEARXNG_API_KEY", optional=True)),
             traits=SearchTraits(
                 usd_per_1k=0.0,
                 max_limit=50,
