@@ -17,7 +17,7 @@ _PLACE = re.compile(
       (?: (?!(?P=quote)). )* (?P=quote)
     # Two names or more, or one below a home; a single one may be anything.
     | (?<![\w/.@\\-]) (?: ~[\w.-]*/ | /[\w.@+~%=-]+/ ) (?: [\w.@+~%=/-]* [\w@+~%=/-] )?
-      (?: [ ] (?!and/or\b) [\w.-]+/ [\w.@+~%=/-]* )*  # "/Users/Jane Doe/x"
+      (?: [ ] (?!and/or\b) [\w.-]+/ [\w.@+~%=/-]* )*  # "/People/Jane Doe/x"
     | (?<!\w) [A-Z]:[\\/](?!/) [^\s'"<>|]+
     | \\\\[\w.$?-]+\\ [^\s'"<>|]+
     """,

@@ -55,7 +55,7 @@ REFUSED = [
     "mailto:someone@loom.example", "javascript:alert(1)", "JavaScript:alert(1)", "javascript%3Aalert(1)",
     "data:text/html,<p>x", "data:text/html;base64,PHA+", "tel:911", "tel:5551234", "about:blank",
     "urn:isbn:1", "blob:https://loom.example/1", "view-source:https://loom.example/", "jar:https://loom.example/a!/b",
-    "file:/etc/passwd", "file:etc", "C:\\Users\\x", "C:/Users/x", "\\\\server\\share", "model-finding:abc",
+    "file:/etc/passwd", "file:etc", "C:\\Users\\x", "C:/People/x", "\\\\server\\share", "model-finding:abc",
     "https:", "https://", "https:/", "local:", "local:/", "local%3A", "://loom.example/", ":8080/x", ":",
     "https%253A%252F%252Floom.example", "%68ttps://loom.example", "java\nscript:alert(1)", "ht\ttps://a.ex/",
     "\x00https://loom.example/", "\ufeffhttps://loom.example/", "loom.example:port/x",
