@@ -8,8 +8,12 @@ from datetime import date, datetime
 from typing import Any
 
 import pytest
+from hypothesis import given as fuzzed
+from hypothesis import strategies as st
 from webfetch_serve_http.dates import days_since, http_date, utc_clock
+from webfetch_serve_http.faults import Fault
 from webfetch_serve_http.firecrawl import _document
+from webfetch_serve_http.given import Given
 
 from webfetch_core.api import Document, Freshness, SearchHit
 from webfetch_core.testing import ScriptedEngine, ScriptedFetcher
@@ -169,6 +173,38 @@ def test_a_form_and_a_query_string_go_together(server: Server) -> None:
     assert body["query"] == "warp" and body["results"], "the form counts first"
     assert server.post("/?q=warp&format=json", b"", **FORM).json["query"] == "warp"
     assert server.post("/search?format=csv", b"q=warp", **FORM).status == 403
+
+
+def multipart(**fields: str) -> tuple[bytes, str]:
+    """A form as a browser's ``FormData`` is sent."""
+    parts = [
+        f'--aB3--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
+        for name, value in fields.items()
+    ]
+    return ("".join(parts) + "--aB3--x--\r\n").encode(), 'multipart/form-data; boundary="aB3--x"'
+
+
+def test_forms_in_parts(server: Server) -> None:
+    body, kind = multipart(q="straight edges\r\nof warp", format="json", pageno="1")
+    for path in ("/", "/search"):
+        reply = server.post(path, body, Content_Type=kind.replace('"', ""))
+        assert reply.status == 200 and reply.json["query"] == "straight edges\r\nof warp"
+    body, kind = multipart(url=WARP)
+    assert "180 g" in server.post("/r/", body, Content_Type=kind).text
+    body, kind = multipart(**{f"n{number}": "x" for number in range(400)})
+    assert server.post("/search", body, Content_Type=kind).json == {"error": "too many parameters"}
+    reply = server.post("/search", body, Content_Type="multipart/form-data")
+    assert reply.status == 400 and reply.json == {"error": "the form says no boundary"}
+
+
+@fuzzed(st.binary(max_size=200), st.text(max_size=60))
+def test_a_form_is_read_or_refused(body: bytes, kind: str) -> None:
+    head = b'--b\r\ncontent-disposition: form-data; name="q"\r\n\r\n'
+    for text, told in ((body, f"multipart/{kind}"), (head + body, "multipart/form-data; boundary=b")):
+        try:
+            Given.of_form(text, told).text("q")
+        except Fault as fault:
+            assert fault.status == 400
 
 
 def test_searxng_head(server: Server) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qs
@@ -11,6 +12,8 @@ from urllib.parse import parse_qs
 from .faults import bad_request
 
 MAX_ITEMS = 300
+_BOUNDARY = re.compile(r"""(?i);\s*boundary=(?:"([^"]{1,70})"|([^\s";,]{1,70}))""")
+_NAME = re.compile(r"""(?i)\r\ncontent-disposition:\s*form-data;\s*name="([^"\r\n]*)\"""")
 
 
 class Given:
@@ -35,12 +38,17 @@ class Given:
         return cls(fields)
 
     @classmethod
-    def of_form(cls, text: bytes) -> Given:
-        """The fields of a form or of a query string; of one that is repeated, the last.
+    def of_form(cls, text: bytes, content_type: str = "") -> Given:
+        """The fields of a form or of a query string; of one that is repeated, the last. Files are no fields.
+
+        Args:
+            content_type: of a form; ``multipart/form-data`` is how browsers send ``FormData``.
 
         Raises:
-            Fault: there are more than anybody needs.
+            Fault: there are more than anybody needs, or no boundary tells the parts.
         """
+        if content_type.strip().lower().startswith("multipart/"):
+            return cls(_parts(text, content_type))
         try:
             fields = parse_qs(text.decode("utf-8", "replace"), max_num_fields=MAX_ITEMS)
         except ValueError:
@@ -148,6 +156,23 @@ class Given:
         if len(listed) > most:
             raise bad_request(f"at most {most} {name} can be read at once")
         return list(dict.fromkeys(mended(one).strip() for one in listed))
+
+
+def _parts(body: bytes, content_type: str) -> dict[str, str]:
+    """The fields of a multipart form (RFC 7578)."""
+    found = _BOUNDARY.search(content_type)
+    if found is None:
+        raise bad_request("the form says no boundary")
+    parts = body.split(f"--{found[1] or found[2]}".encode("latin-1", "replace"))[1:]
+    if len(parts) > MAX_ITEMS:
+        raise bad_request("too many parameters")
+    fields = {}
+    for part in parts:
+        head, _, value = part.partition(b"\r\n\r\n")
+        name = _NAME.search(head.decode("utf-8", "replace"))
+        if name is not None and b"filename" not in head:
+            fields[name[1]] = value.removesuffix(b"\r\n").decode("utf-8", "replace")
+    return fields
 
 
 def mended(text: str) -> str:

@@ -70,9 +70,8 @@ def _documents(value: Any) -> list[str]:
 async def read(serving: Serving, request: Request) -> Response:
     """``GET /r/<url>``, the URL as it is, with its query string; or ``POST /r`` with ``{"url"}``."""
     if request.method == "POST":
-        form = "json" not in request.headers.get("content-type", "")
-        body = await request.body()
-        url = (Given.of_form(body) if form else Given.of_json(body)).needed("url")
+        kind, body = request.headers.get("content-type", ""), await request.body()
+        url = (Given.of_json(body) if "json" in kind else Given.of_form(body, kind)).needed("url")
     else:
         url = _url_in(request)
     headers = request.headers

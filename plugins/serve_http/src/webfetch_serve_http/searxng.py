@@ -29,7 +29,7 @@ async def search(serving: Serving, request: Request) -> Response:
     """Both paths, both methods. ``engines`` names a SearXNG's own, and is no filter here."""
     given = query_given(request)
     if request.method == "POST":  # of a form whose address has parameters as well, the form's count first
-        given = Given.of_form(await request.body()).before(given)
+        given = Given.of_form(await request.body(), request.headers.get("content-type", "")).before(given)
     wanted = given.text("format") or "json"
     if wanted != "json":
         raise Fault(403, "bad_request", f"the format {wanted[:20]} is not served", fix="ask for format=json")
