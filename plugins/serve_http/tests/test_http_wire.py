@@ -277,6 +277,22 @@ def test_openwebui_loads_nothing_when_nothing_is_wanted(server: Server) -> None:
     assert server.post("/openwebui/load", {"urls": WARP}).json[0]["metadata"]["source"] == WARP
 
 
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "application/json",
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "application/json; charset=utf-8",
+    ],
+)
+def test_the_reader_takes_json_however_it_is_labelled(server: Server, kind: str) -> None:
+    for path in ("/r", "/r/"):
+        assert "180 g" in server.post(path, {"url": WARP}, Content_Type=kind).text
+        reply = server.post(path, b" {", Content_Type=kind, Accept="application/json")
+        assert reply.status == 400 and reply.json["code"] == 400
+
+
 def test_the_reader_in_json_field_by_field(server: Server) -> None:
     body = server.get(f"/r/{WARP}", Accept="application/json").json
     assert set(body) == {"code", "status", "data", "meta"} and (body["code"], body["status"]) == (200, 20000)

@@ -58,7 +58,7 @@ def address_of(text: str) -> str:
             raise _refused("this is not the address of a page")
         return f"{scheme}:{rest}" if scheme == LOCAL else f"{scheme}://{_with_host_decoded(rest)}"
     if not rest.startswith("//"):
-        raise _refused(f"{scheme[:20]}: is nothing that can be read here")
+        raise _refused(f"{scheme[:20]}: is nothing that can be read here", "an address begins with https://")
     return f"{scheme}:{rest}"
 
 

@@ -71,7 +71,8 @@ async def read(serving: Serving, request: Request) -> Response:
     """``GET /r/<url>``, the URL as it is, with its query string; or ``POST /r`` with ``{"url"}``."""
     if request.method == "POST":
         kind, body = request.headers.get("content-type", ""), await request.body()
-        url = (Given.of_json(body) if "json" in kind else Given.of_form(body, kind)).needed("url")
+        as_json = "json" in kind or body.lstrip().startswith(b"{")  # whatever curl says of it
+        url = (Given.of_json(body) if as_json else Given.of_form(body, kind)).needed("url")
     else:
         url = _url_in(request)
     headers = request.headers
