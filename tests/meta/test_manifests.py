@@ -268,6 +268,11 @@ def test_the_bundle_is_of_its_schema_and_has_what_it_names() -> None:
     assert [tool["name"] for tool in MANIFEST["tools"]] == [tool.name for tool in TOOLS]
 
 
+def test_what_uv_leaves_in_the_bundles_folder_is_not_packed() -> None:
+    """After a try there are 700 MB, and a lock that names folders of this machine."""
+    assert {".venv/", "uv.lock"} <= set((BUNDLE / ".mcpbignore").read_text(encoding="utf-8").split())
+
+
 def test_one_description_is_told_everywhere() -> None:
     (entry,) = read(".claude-plugin/marketplace.json")["plugins"]
     assert {SERVER["description"], CLAUDE["description"], MANIFEST["description"], entry["description"]} == {
