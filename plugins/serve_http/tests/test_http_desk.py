@@ -12,6 +12,9 @@ from webfetch_serve_http import desk as module
 from webfetch_serve_http.desk import Desk
 from webfetch_serve_http.faults import Fault
 
+from webfetch_core import Cancelled, CancelToken, Settings, Webfetch
+from webfetch_core.testing import Hang, ScriptedEngine, fake_plugin
+
 Work = Callable[[], Coroutine[Any, Any, None]]
 
 
@@ -132,6 +135,61 @@ def test_a_request_that_is_given_up_leaves_the_queue() -> None:
         assert await desk.run(lambda _: len(done), 30.0) == 0, "it was never begun"
 
     run(work)
+
+
+@pytest.mark.parametrize("how", ["hung up", "out of time"])
+def test_what_a_request_asked_for_is_cancelled_with_it(monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    """A job that goes by a deadline of its own, however far: it ends, and its slot comes free."""
+    monkeypatch.setattr(module, "GRACE_S", 0.05)
+    hang, ended = Hang(), []
+    engine = ScriptedEngine(hang)
+    slow = fake_plugin("search", engine, timeout_s=60.0)
+
+    async def work(wf: Webfetch) -> None:
+        def job(_: float) -> None:
+            try:
+                wf.search("warp", deadline_s=60.0)
+            except Exception as exc:
+                ended.append(type(exc))
+                raise
+
+        desk = Desk(1, 5)
+        task = asyncio.ensure_future(desk.run(job, 30.0 if how == "hung up" else 0.5))
+        await until(lambda: bool(engine.calls))
+        if how == "hung up":
+            task.cancel()
+        outcome = (await asyncio.gather(task, return_exceptions=True))[0]
+        assert isinstance(outcome, asyncio.CancelledError if how == "hung up" else Fault)
+        await until(lambda: desk.running == 0)
+        assert ended == [Cancelled]
+        assert await desk.run(lambda _: "next", 30.0) == "next"
+
+    patient = Settings(extract_workers=0, engine_timeout_s=60.0)
+    with Webfetch(patient, plugins=[slow], autoload=False, environ={}) as wf:
+        try:
+            run(lambda: work(wf))
+        finally:
+            hang.released.set()
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_request_that_was_answered_is_not_cancelled_after_it(
+    monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    """What it left to load behind it, for the next, goes on."""
+    cancelled: list[object] = []
+    monkeypatch.setattr(CancelToken, "cancel", cancelled.append)
+
+    def job(_: float) -> str:
+        if fails:
+            raise ValueError("no")
+        return "done"
+
+    async def work() -> None:
+        await asyncio.gather(Desk(1, 0).run(job, 30.0), return_exceptions=True)
+
+    run(work)
+    assert not cancelled
 
 
 def test_a_loop_that_has_ended_is_no_trouble_to_a_late_job() -> None:

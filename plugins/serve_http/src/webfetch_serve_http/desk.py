@@ -1,7 +1,7 @@
 """Who is worked for, and for how long: threads for what blocks, a bounded queue before them.
 
-A request that gives up (its client hung up) frees its place in the queue at once; a thread that is
-already at work cannot be stopped, keeps its slot, and ends by the deadline that it was given.
+A request that gives up (its client hung up) frees its place in the queue at once, and so does one whose time
+is over. What is at work for it is cancelled; its thread keeps the slot until it ends, which is soon.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TypeVar
 
+from webfetch_core import CancelToken
+
 from .faults import out_of_time, overloaded
 
 T = TypeVar("T")
 Job = Callable[[float], T]
-"""Does the work, given the seconds that are left for it."""
+"""Does the work, given the seconds that are left for it. What it asks of a ``Webfetch`` is cancelled with the
+request."""
 
 GRACE_S = 2.0
 """How long beyond its deadline a job is waited for: ranking and writing come on top of a search's."""
@@ -72,6 +75,7 @@ class Desk:
         except TimeoutError:
             raise overloaded() from None
         future: asyncio.Future[T] = loop.create_future()
+        given_up = CancelToken()
         self.running += 1
 
         def finish(value: T | None, error: BaseException | None) -> None:
@@ -89,7 +93,8 @@ class Desk:
             error: BaseException | None = None
             try:
                 # To a tenth: identical searches share one run only where they have the same time.
-                value = job(max(round(ends - loop.time(), 1), 0.1))
+                with given_up.applied():
+                    value = job(max(round(ends - loop.time(), 1), 0.1))
             except BaseException as exc:  # whatever it is, the one who waits is told
                 error = exc if isinstance(exc, Exception) else RuntimeError(type(exc).__name__)
             with suppress(RuntimeError):  # the loop is closed: nobody waits any more
@@ -99,6 +104,10 @@ class Desk:
         threading.Thread(target=work, name="serve-http", daemon=True).start()
         try:
             async with asyncio.timeout_at(ends + GRACE_S):
-                return await future
+                try:
+                    return await future
+                except asyncio.CancelledError:  # the client hung up, or the time is over
+                    given_up.cancel()
+                    raise
         except TimeoutError:
             raise out_of_time() from None

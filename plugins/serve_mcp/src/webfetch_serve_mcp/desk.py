@@ -1,7 +1,7 @@
 """Where calls are done: a ``Webfetch`` that opens behind, a thread a call, and answers in time.
 
-Threads are daemons of their own: a call that its client has given up is left behind in its thread, which
-ends by itself at the call's deadline, and keeps nobody and no exit waiting.
+Threads are daemons of their own: a call that its client has given up is cancelled, so that its thread ends
+soon; until then, or where it is stuck in somebody's code, it keeps nobody and no exit waiting.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from webfetch_core import TOOLS, Tool, ToolBox, ToolOutcome, WebfetchError
+from webfetch_core import TOOLS, CancelToken, Tool, ToolBox, ToolOutcome, WebfetchError
 
 from .answers import TEXT_TOKENS, failed, tokens
 from .progress import Watcher, Watchers
@@ -32,7 +32,7 @@ _log = logging.getLogger("webfetch.serve_mcp")
 CLOSE_S = 4.0
 """How long closing may take. After that the process ends without."""
 LEFT_BEHIND = 4
-"""So many times ``parallel`` threads may run, those of given-up calls among them."""
+"""So many times ``parallel`` threads may run, those of given-up calls that do not end among them."""
 _SMALLEST_S = 0.5
 _PATH = re.compile(r"(?:~|[A-Za-z]:)?[/\\][\w.@+~ -]+[/\\][\w.@+~/\\-]*")
 
@@ -140,7 +140,7 @@ class Desk:
         self, name: str, arguments: Mapping[str, Any] | None, watcher: Watcher | None = None
     ) -> ToolOutcome:
         """Do a call; answered in ``settings.answer_s``, whatever happens. Being cancelled frees its place at
-        once; the thread that it left behind ends at the call's deadline."""
+        once and cancels the work; its thread ends soon after, and so it does when the time is up."""
         began = time.monotonic()
         if self._waiting >= self._settings.queue + self._settings.parallel or self._crowded():
             return _busy(name)
@@ -169,6 +169,7 @@ class Desk:
     ) -> ToolOutcome:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[ToolOutcome] = loop.create_future()
+        given_up = CancelToken()
 
         def settle(outcome: ToolOutcome) -> None:
             if not answer.done():
@@ -176,7 +177,8 @@ class Desk:
 
         def work() -> None:
             try:
-                outcome = self._work(name, arguments, watcher, began)
+                with given_up.applied():
+                    outcome = self._work(name, arguments, watcher, began)
             except BaseException as exc:  # ToolBox does not raise; what does is ours
                 _log.error("call of %s failed", name, exc_info=exc)
                 outcome = _outcome(failed(name, "fault", "an internal fault", "Call again once."))
@@ -194,7 +196,11 @@ class Desk:
             with self._lock:
                 self._running -= 1
             return _busy(name)
-        return await answer
+        try:
+            return await answer
+        except asyncio.CancelledError:  # the client gave it up, or the time for its answer is over
+            given_up.cancel()
+            raise
 
     def _work(
         self, name: str, arguments: Mapping[str, Any] | None, watcher: Watcher | None, began: float
