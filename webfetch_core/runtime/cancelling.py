@@ -103,6 +103,12 @@ def applying_given(token: CancelToken | None) -> Iterator[None]:
         yield
 
 
+def is_cancelled() -> bool:
+    """Whether the token that applies in this thread was cancelled."""
+    token = _applies.get()
+    return token is not None and token.cancelled
+
+
 def raise_if_cancelled() -> None:
     """Raises Cancelled when the token that applies in this thread was cancelled."""
     token = _applies.get()
@@ -117,8 +123,7 @@ def require_wanted() -> None:
         TimedOut: of kind ``cancelled``. Plugins meet it as a deadline that came early, which they know to say
             nothing of the other side, and not to be remembered.
     """
-    token = _applies.get()
-    if token is not None and token.cancelled:
+    if is_cancelled():
         raise TimedOut("the caller cancelled it", kind="cancelled")
 
 

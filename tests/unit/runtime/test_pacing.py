@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webfetch_core.errors import Busy
+from webfetch_core.runtime.cancelling import CancelToken, applying, current, is_cancelled
 from webfetch_core.runtime.pacing import Pace
 from webfetch_core.testing import FakeClock
 
@@ -62,6 +63,55 @@ def test_a_higher_limit_holds_from_the_next_call_on() -> None:
     assert timed.call() - first == pytest.approx(1.05 / 20)
     timed.pace.set(None)
     assert timed.call() == timed.call()
+
+
+@pytest.mark.parametrize("behind", [0, 1, 3])
+def test_a_turn_that_is_given_up_goes_to_whoever_comes_next(behind: int) -> None:
+    """Also one in the middle: those behind it have been told theirs, and keep them."""
+    clock, waited, token = FakeClock(), [], CancelToken()
+
+    def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        if current() is token:
+            with applying(None):
+                for _ in range(behind):
+                    pace.wait(clock.monotonic() + 100.0)
+            token.cancel()
+
+    pace = Pace(clock, sleep=sleep)
+    pace.set(1.0)
+    pace.wait(clock.monotonic())
+    with token.applied():
+        pace.wait(clock.monotonic() + 100.0)
+    assert waited == pytest.approx([1.05 * turn for turn in range(1, behind + 2)])
+    waited.clear()
+    for _ in range(2):
+        pace.wait(clock.monotonic() + 100.0)
+    assert waited == pytest.approx([1.05, 1.05 * (behind + 2)])
+
+
+@given(st.floats(0.5, 50), st.lists(st.tuples(st.floats(0, 3), st.booleans()), min_size=2, max_size=20))
+def test_whoever_gives_up_the_others_are_never_too_close(
+    per_s: float, calls: list[tuple[float, bool]]
+) -> None:
+    clock, sent = FakeClock(), []
+
+    def sleep(seconds: float) -> None:
+        if (token := current()) is not None:
+            token.cancel()
+        else:
+            clock.advance(seconds)
+
+    pace = Pace(clock, sleep=sleep)
+    pace.set(per_s)
+    for pause, gives_up in calls:
+        clock.advance(pause)
+        with applying(CancelToken() if gives_up else None):
+            pace.wait(clock.monotonic() + 100.0)
+            if not is_cancelled():
+                sent.append(clock.monotonic())
+    assert all(b - a >= 1 / per_s - 1e-9 for a, b in itertools.pairwise(sent))
+    assert len(pace._turns) <= 2, "what is over is not kept"
 
 
 def test_threads_take_turns() -> None:
