@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from typing import Any
 
@@ -21,8 +21,25 @@ from ..errors import Cancelled, TimedOut
 _applies: ContextVar[CancelToken | None] = ContextVar("webfetch_cancel", default=None)
 
 
+class _Alarm:
+    """An event for one who waits. Other than ``threading.Event`` it has no lock that a signal handler could
+    find taken by the thread that it interrupted."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._lock.acquire()
+
+    def set(self) -> None:
+        with suppress(RuntimeError):  # it is set
+            self._lock.release()
+
+    def wait(self, timeout: float | None) -> None:
+        self._lock.acquire(timeout=-1 if timeout is None else max(timeout, 0.0))
+
+
 class CancelToken:
-    """Ends work that nobody wants any more. Thread-safe, and for one use: it stays cancelled.
+    """Ends work that nobody wants any more. Thread-safe, and for one use: it stays cancelled. A signal
+    handler may cancel as well as another thread.
 
     Give it to :meth:`Webfetch.search`, :meth:`Webfetch.fetch` or :meth:`ToolBox.handle`, and call
     :meth:`cancel` in another thread. What waits then ends at once, and nothing more is begun; requests that a
@@ -30,29 +47,32 @@ class CancelToken:
     """
 
     def __init__(self) -> None:
-        self._event = threading.Event()
+        self._cancelled = False
         # No lock: every step is one of the interpreter's, so a signal handler may cancel, too.
         self._wakes: dict[object, Callable[[], object]] = {}
 
     @property
     def cancelled(self) -> bool:
         """Whether it was cancelled."""
-        return self._event.is_set()
+        return self._cancelled
 
     def cancel(self) -> None:
         """Cancel; returns at once. A second time does nothing, and so does one after the work is done,
         except to pages that still load behind the search for the cache: they are dropped."""
-        self._event.set()
+        self._cancelled = True
         for wake in self._wakes.copy().values():
             wake()
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until it is cancelled, for at most ``timeout`` seconds; say whether it is."""
-        return self._event.wait(timeout)
+        alarm = _Alarm()
+        with self.listening(alarm.set):
+            alarm.wait(timeout)
+        return self._cancelled
 
     def raise_if_cancelled(self) -> None:
         """Raises Cancelled when it was cancelled."""
-        if self._event.is_set():
+        if self._cancelled:
             raise Cancelled("the caller cancelled it")
 
     @contextmanager
@@ -62,7 +82,7 @@ class CancelToken:
         key = object()
         self._wakes[key] = wake
         try:
-            if self._event.is_set():  # perhaps in this very moment, by one who has not seen this listener
+            if self._cancelled:  # perhaps in this very moment, by one who has not seen this listener
                 wake()
             yield
         finally:
@@ -142,13 +162,10 @@ def pause(seconds: float) -> None:
 def is_done(future: Future[Any], timeout: float | None, token: CancelToken | None) -> bool:
     """Wait for ``future``; say whether it is done. ``token`` ends the wait."""
     if not future.done():
-        woken = threading.Event()
-        future.add_done_callback(lambda _: woken.set())
-        if token is None:
-            woken.wait(timeout)
-        else:
-            with token.listening(woken.set):
-                woken.wait(timeout)
+        alarm = _Alarm()
+        future.add_done_callback(lambda _: alarm.set())
+        with token.listening(alarm.set) if token is not None else nullcontext():
+            alarm.wait(timeout)
     return future.done()
 
 
