@@ -237,8 +237,19 @@ def build(session: nox.Session) -> None:
     built = sorted(wheels.glob("*.whl"))
     # By name and from that folder alone, as from an index; what they depend on comes from the usual one.
     names = [wheel.name.partition("-")[0] for wheel in built]
-    session.run("pip", "install", "-q", "--no-index", "--no-deps", "--find-links", str(wheels), *names)
+    # Anew in an environment that is used again (-r), too: their version does not tell pip that they changed.
+    fresh = ("-q", "--no-index", "--no-deps", "--force-reinstall")
+    by_name = ("pip", "install", *fresh, "--find-links", str(wheels))
+    session.run(*by_name, *names)
     session.install("-q", *(str(wheel) for wheel in built))
     _environment(session)
+    for command in ("webfetch plugins", "webfetch-mcp --help", "webfetch serve http --help"):
+        session.run(*command.split(), silent=True)
+    # Two distributions have the command (docs/adr/0012): without one of them it comes back with the other.
+    session.run("pip", "uninstall", "-q", "-y", "webfetch")
+    session.run("python", "-m", "webfetch_core", "--version")
+    session.run(*by_name, "webfetch-core")
+    session.run("webfetch", "--version")
+    session.run(*by_name, "webfetch")
     session.env["TEST_WHEELS"] = "1"
     session.run("pytest", *session.posargs)
