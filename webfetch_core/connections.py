@@ -297,9 +297,7 @@ class HungUp(Exception):
     """The client is gone: there is nobody to answer."""
 
 
-async def read_body(
-    receive: Callable[[], Awaitable[Any]], length: str, most: int, seconds: float
-) -> bytes:
+async def read_body(receive: Callable[[], Awaitable[Any]], length: str, most: int, seconds: float) -> bytes:
     """The whole body of an ASGI request.
 
     Args:

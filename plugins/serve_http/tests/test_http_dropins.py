@@ -154,7 +154,7 @@ def test_firecrawl_scrape(server: Server) -> None:
         "timeout": 30000, "maxAge": 14400000, "origin": "python-sdk", "blockAds": True,
     })  # fmt: skip
     body = reply.json
-    assert reply.status == 200 and body["success"] is True and "screenshot" in body["warning"]
+    assert reply.status == 200 and body["success"] is True and "screenshot" in body["data"]["warning"]
     assert "180 g" in body["data"]["markdown"] and body["data"]["links"] == []
     metadata = body["data"]["metadata"]
     assert metadata["title"] == "Warp tension guide" and metadata["sourceURL"] == WARP

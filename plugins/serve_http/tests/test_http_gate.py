@@ -61,6 +61,22 @@ def wait_for(condition: Callable[[], bool], seconds: float = 60.0) -> None:
         time.sleep(0.02)
 
 
+# ---- clients that label what they send otherwise -------------------------------------------------
+
+
+def test_a_search_is_taken_however_it_is_labelled(serve: Serve) -> None:
+    server = serve()
+    for path in ("/search?q=warp&format=json", "/?q=warp&format=json"):
+        for kind in ("application/json", "text/plain", "application/x-www-form-urlencoded"):
+            reply = server.ask("POST", path, b"", {"Content-Type": kind})
+            assert reply.status == 200 and reply.json["results"][0]["url"] == WARP, (path, kind)
+    curl = {"Content-Type": "application/x-www-form-urlencoded"}
+    reply = server.ask("POST", "/search", b'{"query": "warp"}', curl)
+    assert reply.status == 200 and reply.json["results"][0]["raw_content"] is None
+    refused = server.ask("POST", "/search", b'{"query": ""}', curl)
+    assert refused.status == 400 and refused.json["detail"]["error"]
+
+
 # ---- tokens --------------------------------------------------------------------------------------
 
 

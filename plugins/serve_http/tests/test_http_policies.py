@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from webfetch_serve_http.access import matches, tokens_of
-from webfetch_serve_http.asking import freshness_of, http_date, locale_of
-from webfetch_serve_http.dialects import dialect_of, reply_to
+from webfetch_serve_http.asking import freshness_of, locale_of
+from webfetch_serve_http.dialects import dialect_in, dialect_of, reply_to
 from webfetch_serve_http.faults import Fault, clean, fault_of
 from webfetch_serve_http.given import Given, mended
 from webfetch_serve_http.rates import MOST_CLIENTS, RateLimit
@@ -94,19 +94,43 @@ def test_what_is_remembered_is_bounded() -> None:
         ("POST", "/api/v1/search", "", "application/json", "native"),
         ("POST", "/openwebui/load", "", "application/json", "openwebui"),
         ("GET", "/", "&".join(f"a{n}=1" for n in range(400)), "", "page"),
+        ("POST", "/search", "q=warp&format=json", "application/json", "searxng"),
+        ("POST", "/search", "q=warp", "", "searxng"),
+        ("POST", "/search", "pretty=1", "application/json", "tavily"),
+        ("POST", "/mcp", "", "application/json", "mcp"),
+        ("GET", "/mcp/x", "", "", "mcp"),
+        ("GET", "/mcpx", "", "", "native"),
     ],
 )
 def test_requests_are_told_apart(method: str, path: str, query: str, kind: str, dialect: str) -> None:
     assert dialect_of(method, path, query, kind) == dialect
 
 
+@pytest.mark.parametrize(
+    ("path", "query", "body", "dialect"),
+    [
+        ("/search", "", b' {"query": "warp"}', "tavily"),  # what curl calls a form
+        ("/search", "", b"q=warp&format=json", "searxng"),
+        ("/search", "q=warp", b'{"query": "warp"}', "searxng"),
+        ("/", "", b'{"query": "warp"}', "searxng"),
+        ("/search", "", b"", "searxng"),
+    ],
+)
+def test_a_body_tells_more_than_its_label(path: str, query: str, body: bytes, dialect: str) -> None:
+    assert dialect_in("searxng", path, query, body) == dialect
+    assert dialect_in("page", path, query, body) == "page"
+
+
 def test_errors_have_the_shape_of_the_imitated_api() -> None:
     fault = Fault(504, "timeout", "too late", retry_after_s=0.2)
-    told = {name: reply_to(fault, name) for name in ("native", "tavily", "searxng", "firecrawl", "jina")}
+    told = {
+        name: reply_to(fault, name) for name in ("native", "tavily", "searxng", "firecrawl", "jina", "mcp")
+    }
     bodies = {name: json.loads(bytes(reply.body)) for name, reply in told.items()}
     assert bodies["native"] == {"error": {"kind": "timeout", "message": "too late", "retry_after_s": 1}}
     assert bodies["tavily"] == {"detail": {"error": "too late"}}
     assert bodies["searxng"] == {"error": "too late"}
+    assert bodies["mcp"] == {"jsonrpc": "2.0", "id": None, "error": {"code": -32000, "message": "too late"}}
     assert bodies["firecrawl"]["success"] is False and told["firecrawl"].status_code == 408
     assert bodies["jina"]["code"] == 504 and bodies["jina"]["readableMessage"] == "TimeoutError: too late"
     assert all(reply.headers["Retry-After"] == "1" for reply in told.values())
@@ -197,8 +221,6 @@ def test_times_and_places_of_other_apis() -> None:
     assert freshness_of("year") is None and freshness_of("soon") is None
     assert locale_of("en-us") == ("en", "US") and locale_of("de") == ("de", None)
     assert locale_of("all") == locale_of("auto") == (None, None)
-    assert http_date("2026-11-10T09:00:00") == "Tue, 10 Nov 2026 09:00:00 GMT"
-    assert http_date("yesterday") is None and http_date(None) is None
 
 
 # ---- output --------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -79,6 +80,8 @@ def test_a_client_that_hung_up_is_not_answered() -> None:
 def test_pages_of_other_sites_are_refused_without_an_origin_too(method: str) -> None:
     sent, through = ask(body(b""), method=method, sec_fetch_site="cross-site")
     assert not through and sent[0]["status"] == 403
+    told = json.loads(sent[1]["body"])
+    assert told["jsonrpc"] == "2.0" and told["id"] is None and "origin" in told["error"]["message"]
 
 
 def test_a_listed_page_may_send_what_its_client_asks_to() -> None:

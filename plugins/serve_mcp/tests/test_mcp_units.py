@@ -71,17 +71,41 @@ def test_tokens_are_rather_too_many_than_too_few(text: str, least: int, most: in
 def test_structured_content_can_be_written_and_read(data: dict[str, Any]) -> None:
     made = answers.structured(data, "")
     assert json.loads(json.dumps(made, allow_nan=False, ensure_ascii=False).encode("utf-8")) == made
-    assert "error" in made or made["notice"] == answers.NOTICE
+    assert made is None or "error" in made or made["notice"] == answers.NOTICE
 
 
 @given(st.integers(min_value=0, max_value=90_000), st.integers(min_value=0, max_value=80_000))
-def test_structured_content_leaves_room_for_the_text(text: int, chunks: int) -> None:
+def test_structured_content_is_whole_or_not_there(text: int, chunks: int) -> None:
+    """Some clients give their model this alone."""
     told = answers.fitting("x " * (text // 2))
-    made = answers.structured({"schema_version": 1, "query": "q", "chunks": ["y" * chunks]}, told)
-    both = answers.tokens(told) + answers.tokens(json.dumps(made))
-    assert both <= max(answers.ALL_TOKENS, answers.tokens(told) + answers.LEAST_TOKENS) + 50
-    assert both <= answers.CLIENT_TOKENS
-    assert ("chunks" in made) is not made.get("truncated", False)
+    chunk = {"title": "t", "url": "u", "text": "y" * chunks}
+    for data in (
+        {"schema_version": 1, "query": "q", "chunks": [chunk]},
+        {"schema_version": 1, "url": "u", "text": "y" * chunks, "next_start": None},
+    ):
+        made = answers.structured(data, told)
+        if made is None:
+            assert answers.tokens(told) + chunks / 4 > answers.ALL_TOKENS - 200
+        else:
+            assert made == {"notice": answers.NOTICE, **data}
+            assert answers.tokens(told) + answers.tokens(json.dumps(made)) <= answers.ALL_TOKENS
+
+
+def test_structured_content_has_what_the_text_has_and_no_more() -> None:
+    chunk = {"title": "t", "url": "u", "text": "x", "heading_path": ["h"], "start": 1, "end": 2, "score": 3.0}
+    data = {
+        "query": "q", "chunks": [chunk], "notes": ["n"], "hits": [{"url": "u"}] * 99, "attempts": [{}],
+        "provenance": {"kind": "finding"}, "ranked_by": ["lexical"], "elapsed_s": 1.0,
+    }  # fmt: skip
+    assert answers.structured(data, "text") == {
+        "notice": answers.NOTICE,
+        "query": "q",
+        "provenance": {"kind": "finding"},
+        "notes": ["n"],
+        "chunks": [{"title": "t", "url": "u", "text": "x"}],
+    }
+    assert answers.structured({**data, "chunks": []}, "nothing: do this") is None
+    assert answers.structured({**data, "truncated": True}, "text") is None
 
 
 # ---- messages ------------------------------------------------------------------------------------

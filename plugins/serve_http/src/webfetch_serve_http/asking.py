@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
 
 from attrs import evolve, field, frozen
 
@@ -142,18 +141,6 @@ def locale_of(text: str) -> tuple[str | None, str | None]:
     if found is None:
         return None, None
     return found[1].lower(), found[2].upper() if found[2] else None
-
-
-def http_date(published: str | None) -> str | None:
-    """An ISO date as ``Tue, 10 Nov 2026 09:00:00 GMT``; None for what is none."""
-    try:
-        moment = datetime.fromisoformat(published or "")
-    except ValueError:
-        return None
-    days = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-    months = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-    clock = moment.strftime("%d {} %Y %H:%M:%S GMT").format(months[moment.month - 1])
-    return f"{days[moment.weekday()]}, {clock}"
 
 
 def told_partial(result: SearchResult) -> str | None:

@@ -5,8 +5,9 @@ dialect    requests                                           error
 ========== ================================================== =========================================
 native     ``/api/v1/...``, ``/healthz``, ``/openapi.json``   ``{"error": {"kind", "message", ...}}``
 tavily     ``POST /search`` (JSON), ``POST /extract``         ``{"detail": {"error": "..."}}``
+mcp        ``/mcp``                                           a JSON-RPC error without an id
 searxng    ``GET /`` and ``/search`` with ``format=json``,    ``{"error": "..."}``
-           and both as a POST of a form
+           and both as a POST of a form, or of a query string
 firecrawl  ``/v2/...``                                        ``{"success": false, "error": "...", ...}``
 openwebui  ``/openwebui/...``                                 as native
 jina       ``/v1/rerank``, ``/r/...``                         ``{"data": null, "code", "message", ...}``
@@ -28,13 +29,15 @@ from .given import MAX_ITEMS
 from .replies import JsonReply
 
 NATIVE, TAVILY, SEARXNG, FIRECRAWL = "native", "tavily", "searxng", "firecrawl"
-OPENWEBUI, JINA, PAGE = "openwebui", "jina", "page"
+OPENWEBUI, JINA, PAGE, MCP = "openwebui", "jina", "page", "mcp"
 
 
 def dialect_of(method: str, path: str, query: str, content_type: str) -> str:
     """The dialect of a request."""
     if path.startswith("/v2/"):
         return FIRECRAWL
+    if path == "/mcp" or path.startswith("/mcp/"):
+        return MCP
     if path.startswith("/openwebui/"):
         return OPENWEBUI
     if path == "/v1/rerank" or path == "/r" or path.startswith("/r/"):
@@ -49,11 +52,30 @@ def dialect_of(method: str, path: str, query: str, content_type: str) -> str:
         except ValueError:  # more parameters than anybody needs
             return PAGE
         return SEARXNG if wanted not in ("", "html") else PAGE
+    if _names(query) & {
+        "q",
+        "format",
+    }:  # Tavily's clients have no parameters; SearXNG merges them with a form
+        return SEARXNG
     form = content_type.partition(";")[0].strip().lower() in (
         "application/x-www-form-urlencoded",
         "multipart/form-data",
     )
     return SEARXNG if form or path == "/" else TAVILY
+
+
+def dialect_in(dialect: str, path: str, query: str, body: bytes) -> str:
+    """The dialect of a request once its body is there: curl calls a form whatever it is not told of."""
+    if dialect == SEARXNG and path == "/search" and not query and body.lstrip()[:1] == b"{":
+        return TAVILY
+    return dialect
+
+
+def _names(query: str) -> set[str]:
+    try:
+        return set(parse_qs(query, max_num_fields=MAX_ITEMS, keep_blank_values=True))
+    except ValueError:  # more parameters than anybody needs
+        return set()
 
 
 def reply_to(fault: Fault, dialect: str) -> Response:
@@ -101,9 +123,18 @@ def _jina(fault: Fault) -> tuple[int, Any]:
     }
 
 
+_JSONRPC_CODES = {400: -32600, 500: -32603}
+
+
+def _mcp(fault: Fault) -> tuple[int, Any]:
+    code = _JSONRPC_CODES.get(fault.status, -32000)
+    return fault.status, {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": fault.told}}
+
+
 _BODIES: Mapping[str, Callable[[Fault], tuple[int, Any]]] = {
     TAVILY: _tavily,
     SEARXNG: _searxng,
+    MCP: _mcp,
     FIRECRAWL: _firecrawl,
     JINA: _jina,
 }

@@ -50,7 +50,7 @@ async def scrape(serving: Serving, request: Request) -> Response:
     )
     body: dict[str, Any] = {"success": True, "data": _document(url, document, formats)}
     if left := [name for name in formats if name not in _SERVED]:
-        body["warning"] = _unserved(left)
+        body["warning"] = body["data"]["warning"] = _unserved(left)  # its clients see the data alone
     return JsonReply(body)
 
 

@@ -28,7 +28,7 @@ from webfetch_core.api import (
 )
 
 from .access import matches, tokens_of
-from .dialects import PAGE, TAVILY, dialect_of, reply_to
+from .dialects import PAGE, TAVILY, dialect_in, dialect_of, reply_to
 from .faults import Fault, fault_of
 from .rates import RateLimit
 from .replies import TextReply
@@ -97,6 +97,8 @@ class Gate:
             if not shown and dialect != TAVILY and not self._open_to_all(scope):
                 raise _unauthorized()
             body = await self._body(headers, receive)
+            query = scope.get("query_string", b"").decode("latin-1")
+            dialect = scope["state"]["dialect"] = dialect_in(dialect, scope["path"], query, body)
             if not shown and not self._open_to_all(scope) and not self._in_body(body):
                 raise _unauthorized()
             await self._forward(scope, body, receive, guarded, sent)

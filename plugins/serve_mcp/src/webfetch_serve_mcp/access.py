@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from hmac import compare_digest
 from typing import Any
@@ -49,14 +50,14 @@ class Gate:
         status, told = self._refusal(scope, headers)
         if status:
             challenge = [(b"www-authenticate", b"Bearer")] if status == 401 else []
-            await _answer(send, status, told, challenge)
+            await answer(send, status, told, challenge)
             return
         listed = self._listed(headers.get("origin", ""))
         if listed and scope["method"] == "OPTIONS":
             asked = [(k.encode(), v.encode()) for k, v in preflight_headers(headers).items()]
-            await _answer(send, 204, "", [*listed, *asked])
+            await answer(send, 204, "", [*listed, *asked])
         elif scope["path"] == "/healthz":
-            await _answer(send, 200, "ok", [])
+            await answer(send, 200, "ok", [])
         else:
             send = _adding(send, listed) if listed else send
             try:
@@ -65,7 +66,7 @@ class Gate:
             except HungUp:
                 return
             except BodyRefused as exc:
-                await _answer(send, exc.status, exc.told, [(b"connection", b"close")])
+                await answer(send, exc.status, exc.told, [(b"connection", b"close")])
                 return
             await self._app(scope, _replaying(body, receive), send)
 
@@ -122,9 +123,14 @@ def _adding(send: Send, headers: list[tuple[bytes, bytes]]) -> Send:
     return sending
 
 
-async def _answer(send: Send, status: int, told: str, headers: list[tuple[bytes, bytes]]) -> None:
-    body = told.encode("utf-8")
-    common = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(body))]
+async def answer(send: Send, status: int, told: str, headers: list[tuple[bytes, bytes]]) -> None:
+    """Answer ``told`` as plain text; a refusal as a JSON-RPC error without an id."""
+    kind, body = b"text/plain; charset=utf-8", told.encode("utf-8")
+    if status >= 400:
+        error = {"code": -32000, "message": told}
+        kind = b"application/json"
+        body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode("utf-8")
+    common = [(b"content-type", kind), (b"content-length", b"%d" % len(body))]
     kept = headers if status == 204 else [*common, *headers]
     await send({"type": "http.response.start", "status": status, "headers": kept})
     await send({"type": "http.response.body", "body": body})

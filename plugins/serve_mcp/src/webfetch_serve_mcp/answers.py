@@ -12,8 +12,7 @@ CLIENT_TOKENS = 25_000
 TEXT_TOKENS = 20_000
 ALL_TOKENS = 9_500
 """Text and structured content together: from 10,000 on Claude Code warns, and there are clients that show
-their model both. A text that was asked for and is longer is sent, with little beside it."""
-LEAST_TOKENS = 1_000
+their model both. A text that was asked for and is longer is sent alone."""
 _ASCII, _OTHER, _EAST = 0.25, 0.5, 1.0
 _FIRST_EAST = "\u2e80"
 CUT = "[truncated: the answer was longer than clients take; ask for less at a time, with max_tokens]"
@@ -41,20 +40,35 @@ def fitting(text: str, limit: int = TEXT_TOKENS) -> str:
     return f"{kept[: kept.rfind(chr(10)) + 1] or kept}{CUT}"
 
 
-def structured(data: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """``data`` as JSON that can be sent beside ``text``, with the notice of whose words are in it; without
-    what does not fit any more."""
-    cleaned: dict[str, Any] = plain(data)
+def structured(data: Mapping[str, Any], text: str) -> dict[str, Any] | None:
+    """``data`` as JSON that can be sent beside ``text``, with the notice of whose words are in it.
+
+    Claude Code and others give their model this in place of the text. So it has whatever the text has, no
+    more of a search than that (neither hits nor what each engine came to), and where that does not fit beside
+    the text, or nothing was found and the text says what to do, there is none.
+    """
+    if data.get("truncated") or data.get("chunks") == []:
+        return None
+    cleaned: dict[str, Any] = plain(_as_told(data))
     if "error" not in cleaned:
         cleaned = {"notice": NOTICE, **cleaned}
-    room = max(LEAST_TOKENS, ALL_TOKENS - tokens(text))
-    size = {key: tokens(json.dumps({key: value}, ensure_ascii=False)) for key, value in cleaned.items()}
-    for key in sorted(size, key=lambda key: -size[key]):
-        if sum(size.values()) <= room:
-            break
-        del cleaned[key], size[key]
-        cleaned["truncated"] = True
-    return cleaned
+    size = tokens(json.dumps(cleaned, ensure_ascii=False))
+    return cleaned if tokens(text) + size <= ALL_TOKENS else None
+
+
+_SEARCH_FIELDS = ("schema_version", "query", "provenance", "freshness", "partial", "notes", "chunks")
+_CHUNK_FIELDS = ("title", "url", "text")
+
+
+def _as_told(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the text of a search tells, without what only ``--json`` and the HTTP API have."""
+    chunks = data.get("chunks")
+    if not isinstance(chunks, list):
+        return data
+    kept = {name: data[name] for name in _SEARCH_FIELDS if name in data}
+    if all(isinstance(chunk, Mapping) for chunk in chunks):
+        kept["chunks"] = [{name: chunk.get(name, "") for name in _CHUNK_FIELDS} for chunk in chunks]
+    return kept
 
 
 def plain(value: Any) -> Any:

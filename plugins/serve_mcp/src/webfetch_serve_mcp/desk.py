@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from webfetch_core import TOOLS, CancelToken, Tool, ToolBox, ToolOutcome, WebfetchError
+from webfetch_core.api import without_paths
 
 from .answers import TEXT_TOKENS, failed, tokens
 from .progress import Watcher, Watchers
@@ -34,7 +34,6 @@ CLOSE_S = 4.0
 LEFT_BEHIND = 4
 """So many times ``parallel`` threads may run, those of given-up calls that do not end among them."""
 _SMALLEST_S = 0.5
-_PATH = re.compile(r"(?:~|[A-Za-z]:)?[/\\][\w.@+~ -]+[/\\][\w.@+~/\\-]*")
 
 
 class Desk:
@@ -257,7 +256,7 @@ def _unopened(name: str, message: str, fix: str) -> tuple[str, dict[str, Any]]:
     return failed(
         name,
         "config",
-        f"webfetch cannot be opened: {_PATH.sub('(a path)', message)}",
+        f"webfetch cannot be opened: {without_paths(message)}",
         "Tell the user, who may be able to mend it, and go on without this tool.",
-        _PATH.sub("(a path)", fix),
+        without_paths(fix),
     )

@@ -15,10 +15,12 @@ from attrs import define
 
 from webfetch_core.api import client_of
 
-from .access import Asgi, Receive, Scope, Send
+from .access import Asgi, Receive, Scope, Send, answer
 
 ID_HEADER = b"mcp-session-id"
 RETRY_S = 5
+PATIENCE_S = 1.0
+"""How long a new session waits for one to come to rest, where all are at work."""
 
 
 @define
@@ -97,6 +99,7 @@ class SessionGate:
         self._clock = clock
         self._book = SessionBook(most, idle_s)
         self._lock = asyncio.Lock()
+        self._changed = asyncio.Event()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand a request on; where it opens a session and there is no room, answer 503."""
@@ -107,33 +110,55 @@ class SessionGate:
             try:
                 await self._app(scope, receive, _watching(send, self._ended(scope, session)))
             finally:
-                book.ends(session, self._clock())
+                self._rests(session)
             return
         client = client_of(str((scope.get("client") or ("unknown",))[0]))
-        async with self._lock:
-            while book.full():
-                leaving = book.leaves(client, self._clock())
-                if leaving is None:
-                    await _full(send)
-                    return
-                book.forget(leaving)
-                await self._end(scope, leaving)
-            book.opening += 1
+        if not await self._has_room(scope, client):
+            await answer(send, 503, "all MCP sessions are at work", [(b"retry-after", b"%d" % RETRY_S)])
+            return
         opened = ""
 
         def note(status: int, headers: dict[bytes, bytes]) -> None:
             nonlocal opened
             opened = headers.get(ID_HEADER, b"").decode("latin-1") if status < 400 else ""
             if opened:
+                book.opening -= 1
                 book.opened(opened, client, self._clock())
                 book.begins(opened, self._clock())
 
         try:
             await self._app(scope, receive, _watching(send, note))
         finally:
-            book.opening -= 1
             if opened:
-                book.ends(opened, self._clock())
+                self._rests(opened)
+            else:
+                book.opening -= 1
+                self._changed.set()
+
+    async def _has_room(self, scope: Scope, client: str) -> bool:
+        """Take the place of a new session, for which another one ends where it has to. One that has been
+        answered is at work for a moment more: that is waited for."""
+        book = self._book
+        async with self._lock:
+            ends = self._clock() + PATIENCE_S
+            while book.full():
+                leaving = book.leaves(client, self._clock())
+                if leaving is not None:
+                    book.forget(leaving)
+                    await self._end(scope, leaving)
+                    continue
+                self._changed.clear()
+                try:
+                    async with asyncio.timeout(ends - self._clock()):
+                        await self._changed.wait()
+                except TimeoutError:
+                    return False
+            book.opening += 1
+            return True
+
+    def _rests(self, session: str) -> None:
+        self._book.ends(session, self._clock())
+        self._changed.set()
 
     def _ended(self, scope: Scope, session: str) -> Callable[[int, dict[bytes, bytes]], None]:
         def note(status: int, headers: dict[bytes, bytes]) -> None:
@@ -163,14 +188,3 @@ def _watching(send: Send, note: Callable[[int, dict[bytes, bytes]], None]) -> Se
         await send(message)
 
     return sending
-
-
-async def _full(send: Send) -> None:
-    body = b"all MCP sessions are at work"
-    headers = [
-        (b"content-type", b"text/plain; charset=utf-8"),
-        (b"content-length", b"%d" % len(body)),
-        (b"retry-after", b"%d" % RETRY_S),
-    ]
-    await send({"type": "http.response.start", "status": 503, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

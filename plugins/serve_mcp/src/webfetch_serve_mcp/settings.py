@@ -23,7 +23,7 @@ class McpSettings:
         deadline_s: seconds that a call may search or read; it is answered ``MARGIN_S`` later at the latest.
         parallel: calls that are worked on at the same time.
         queue: calls that wait for their turn; the next one is told to come back.
-        structured: send structured content, for programs, beside the text. Without it an answer is shorter
+        structured: send structured content beside the text, where both fit. Without it an answer is shorter
             in clients that show their model both.
         max_message_bytes: of one message; a longer one is refused and the server goes on.
         host, port: where HTTP listens; port 0 takes a free one.
