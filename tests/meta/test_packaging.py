@@ -56,6 +56,13 @@ def test_every_plugin_is_installed_as_it_is_here(name: str) -> None:
     assert importlib.metadata.version(dist) == project(f"plugins/{name}/pyproject.toml")["version"]
 
 
+@pytest.mark.parametrize("name", PLUGINS)
+def test_every_plugin_brings_the_licence(name: str) -> None:
+    own = ROOT / "plugins" / name / "LICENSE"
+    assert own.read_text("utf-8") == (ROOT / "LICENSE").read_text("utf-8")
+    assert "LICENSE" in project(f"plugins/{name}/pyproject.toml")["license-files"]
+
+
 def test_the_core_that_is_tested_is_this_one() -> None:
     """A checkout may lie in front of another installed core; then all of this would test the wrong one."""
     here = Path(webfetch_core.__file__).parent == ROOT / "webfetch_core"

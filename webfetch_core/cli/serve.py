@@ -152,7 +152,7 @@ def _missing(name: str, known: Sequence[str]) -> UsageFault:
     if name in SERVERS:
         return UsageFault(
             f"webfetch serve {name} needs the plugin {_PREFIX}{name}",
-            fix=f"pip install webfetch-serve-{name}",
+            fix=f"pip install webfetch-serve-{name} (with uvx: uvx 'webfetch[{name}]' serve {name})",
         )
     near = get_close_matches(name, known, n=1)
     return UsageFault(

@@ -150,7 +150,7 @@ def test_a_well_known_server_says_what_to_install(
     monkeypatch.setattr("webfetch_core.cli.serve.discover", lambda version: ())
     ran = bare_cli("serve", name)
     assert ran.code == 2
-    assert f"needs the plugin serve_{name}\nfix: pip install webfetch-serve-{name}" in ran.err
+    assert f"needs the plugin serve_{name}\nfix: pip install webfetch-serve-{name} (with uvx" in ran.err
 
 
 def test_without_a_name_or_with_a_wrong_one_the_servers_are_told(bare_cli: Any) -> None:

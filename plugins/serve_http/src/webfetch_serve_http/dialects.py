@@ -52,11 +52,8 @@ def dialect_of(method: str, path: str, query: str, content_type: str) -> str:
         except ValueError:  # more parameters than anybody needs
             return PAGE
         return SEARXNG if wanted not in ("", "html") else PAGE
-    if _names(query) & {
-        "q",
-        "format",
-    }:  # Tavily's clients have no parameters; SearXNG merges them with a form
-        return SEARXNG
+    if _names(query) & {"q", "format"}:
+        return SEARXNG  # which merges them with a form; Tavily's clients have no parameters
     form = content_type.partition(";")[0].strip().lower() in (
         "application/x-www-form-urlencoded",
         "multipart/form-data",
