@@ -42,8 +42,8 @@ class CancelToken:
     handler may cancel as well as another thread.
 
     Give it to :meth:`Webfetch.search`, :meth:`Webfetch.fetch` or :meth:`ToolBox.handle`, and call
-    :meth:`cancel` in another thread. What waits then ends at once, and nothing more is begun; requests that a
-    plugin has sent already are left behind, and end by themselves.
+    :meth:`cancel` in another thread. What waits then ends at once, nothing more is begun, and requests under
+    way through ``context.http`` are cut. What else a plugin has begun is left behind, and ends by itself.
     """
 
     def __init__(self) -> None:
@@ -144,7 +144,12 @@ def require_wanted() -> None:
             nothing of the other side, and not to be remembered.
     """
     if is_cancelled():
-        raise TimedOut("the caller cancelled it", kind="cancelled")
+        raise given_up()
+
+
+def given_up() -> TimedOut:
+    """What :func:`require_wanted` raises."""
+    return TimedOut("the caller cancelled it", kind="cancelled")
 
 
 # ---- waits ---------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from ..settings import NetSettings
 from .cancelling import require_wanted
 from .http_body import accept_encoding, decoded, gather, paced, wire
 from .http_errors import for_status, translate
+from .http_line import cut_when_cancelled
 from .http_pages import Limits, fetch
 from .http_reply import Reply, pairs, with_params
 from .http_slots import HostSlots
@@ -248,6 +249,7 @@ class BoundHttp:
         """A way out for a client with connections of its own."""
         return self._client.guard_proxy(max_bytes)
 
+    @cut_when_cancelled()
     def _call(
         self,
         method: str,

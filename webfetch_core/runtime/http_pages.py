@@ -15,6 +15,7 @@ from ..errors import PageError, Refused, TimedOut, WebfetchError
 from ..models import Page
 from .http_body import decoded, gather, paced, wire
 from .http_errors import translate
+from .http_line import cut_when_cancelled
 from .netguard import CheckedTarget
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def fetch(
     Raises:
         Refused: the guard, a veto or ``check_hop`` speaks against the URL or a hop of it.
         PageError: ``too_large``, ``bad_encoding`` or ``redirect_loop``.
-        TimedOut: the deadline passed, or the body came too slowly.
+        TimedOut: the deadline passed, or the body came too slowly; of kind ``cancelled``, the caller did.
         Unavailable: no connection, or one that broke.
     """
     from requests.cookies import RequestsCookieJar, extract_cookies_to_jar
@@ -84,7 +85,7 @@ def fetch(
     for hop in range(limits.max_redirects + 1):
         if now() >= deadline:
             raise TimedOut(f"{target.host} did not answer in time")
-        with client.slots.hold(target.host, deadline - now()):
+        with client.slots.hold(target.host, deadline - now()), cut_when_cancelled():
             reply = None
             try:
                 asked = {**headers, **limits.conditions} if target.url == limits.conditions_url else headers

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import socket
 import ssl
+import sys
 import threading
 import time
 from http.client import HTTPException, LineTooLong, RemoteDisconnected
@@ -24,11 +25,14 @@ from requests.utils import (
 )
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 from urllib3.poolmanager import ProxyManager
 from urllib3.util.retry import Retry
 from urllib3.util.ssl_ import create_urllib3_context
 from urllib3.util.timeout import Timeout
 
+from .http_line import hold, in_use
+from .http_sockets import BudgetTLSSocket, connect
 from .netguard import CheckedTarget
 
 
@@ -40,53 +44,19 @@ class HeadersTooLarge(HTTPException):
     """A line of a reply's head is too long, or there are too many: http.client stopped reading."""
 
 
-class _Budget:
-    """Makes a socket's time-out one budget for all its reads, from the moment it is set.
-
-    A plain time-out starts afresh with each byte, so a peer that drips headers or body never
-    meets it. urllib3 sets the time-out once before a reply is read, which is where it counts from.
-    """
-
-    _until: float | None = None
-
-    def settimeout(self, value: float | None) -> None:
-        self._until = None if value is None else time.monotonic() + value
-        super().settimeout(value)  # type: ignore[misc]
-
-    def gettimeout(self) -> float | None:
-        """What is left; asked by ``ssl`` for the time that a handshake may take."""
-        if self._until is None:
-            return None
-        return max(self._until - time.monotonic(), 0.001)
-
-    def recv_into(self, *args: Any, **kwargs: Any) -> int:
-        if self._until is not None:
-            left = self._until - time.monotonic()
-            if left <= 0:
-                raise TimeoutError("timed out")
-            super().settimeout(left)  # type: ignore[misc]
-        return super().recv_into(*args, **kwargs)  # type: ignore[misc, no-any-return]
-
-
-class _BudgetSocket(_Budget, socket.socket):
-    pass
-
-
-class _BudgetTLSSocket(_Budget, ssl.SSLSocket):
-    pass
-
-
 class _Connection(HTTPConnection):
     served = 0
 
     def _new_conn(self) -> socket.socket:
-        started = time.monotonic()
-        plain = super()._new_conn()
-        limit = plain.gettimeout()
-        made = _BudgetSocket(plain.family, plain.type, plain.proto, fileno=plain.detach())
-        made.settimeout(None if limit is None else max(limit - (time.monotonic() - started), 0.001))
         self.served = 0
-        return made
+        limit_s = self.timeout if isinstance(self.timeout, (int, float)) else None
+        sys.audit("http.client.connect", self, self.host, self.port)
+        try:
+            return connect(self._dns_host, self.port, limit_s, self.socket_options)
+        except TimeoutError as exc:
+            raise ConnectTimeoutError(self, f"{self.host} took no connection in time") from exc
+        except OSError as exc:
+            raise NewConnectionError(self, str(exc)) from exc
 
     def getresponse(self) -> Any:
         try:
@@ -107,11 +77,28 @@ class _TLSConnection(_Connection, HTTPSConnection):
     pass
 
 
-class _Pool(HTTPConnectionPool):
+class _Kept:
+    """Of a pool: a connection can be cut from when it is taken out until it is put back."""
+
+    def _get_conn(self, timeout: float | None = None) -> Any:
+        taken = super()._get_conn(timeout)  # type: ignore[misc]
+        hold(taken.sock)
+        return taken
+
+    def _put_conn(self, conn: Any) -> None:
+        line = in_use()
+        if line is not None:
+            line.let_go()
+            if line.is_cut and conn is not None:
+                conn.close()
+        super()._put_conn(conn)  # type: ignore[misc]
+
+
+class _Pool(_Kept, HTTPConnectionPool):
     ConnectionCls = _Connection
 
 
-class _TLSPool(HTTPSConnectionPool):
+class _TLSPool(_Kept, HTTPSConnectionPool):
     ConnectionCls = _TLSConnection
 
 
@@ -173,7 +160,7 @@ class PinnedAdapter(HTTPAdapter):
             if self._tls is None:
                 made = create_urllib3_context()
                 made.load_verify_locations(self._ca_bundle or DEFAULT_CA_BUNDLE_PATH)
-                made.sslsocket_class = _BudgetTLSSocket
+                made.sslsocket_class = BudgetTLSSocket
                 self._tls = made
             return self._tls
 
@@ -223,8 +210,6 @@ def send(
 
 
 def _unreached(exc: BaseException) -> bool:
-    from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
-
     return caused_by(exc, (ConnectTimeoutError, NewConnectionError))
 
 

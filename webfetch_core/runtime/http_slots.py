@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..errors import TimedOut
-from .cancelling import Slots, current
+from .cancelling import Slots, current, require_wanted
 
 
 class HostSlots:
@@ -23,13 +23,14 @@ class HostSlots:
         """Hold a slot of ``host``.
 
         Raises:
-            TimedOut: none became free within ``wait_s`` seconds.
+            TimedOut: none became free within ``wait_s`` seconds; of kind ``cancelled``, the caller did.
         """
         with self._lock:
             slots, users = self._slots.setdefault(host, (Slots(self._per_host), [0]))
             users[0] += 1
         try:
             if not slots.acquire(max(wait_s, 0.0), current()):
+                require_wanted()
                 raise TimedOut(f"{host} was busy with {self._per_host} other pages until the deadline")
             try:
                 yield

@@ -6,11 +6,11 @@ A URL is parsed once, its host resolved once, and every address judged. The call
 
 from __future__ import annotations
 
-import queue
 import re
 import socket
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from ipaddress import IPv4Address, ip_address, ip_network
 from typing import Any
 
@@ -18,6 +18,7 @@ from attrs import frozen
 
 from ..errors import Refused, TimedOut, Unavailable
 from .addresses import METADATA, Address, Network, is_public, parse_number_host, unwrap
+from .cancelling import current, is_done, require_wanted
 from .targets import CheckedTarget, ascii_host, parse_url
 
 RESOLVE_S = 5.0
@@ -204,24 +205,24 @@ def _look_up(resolve: Resolve, host: str, port: int, timeout_s: float) -> Sequen
     """Resolve in a daemon thread, since getaddrinfo has no time limit of its own."""
     if not _PENDING.acquire(blocking=False):
         raise Unavailable("too many host names wait for the resolver")
-    answer: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    answer: Future[Sequence[tuple[Any, ...]]] = Future()
 
     def ask() -> None:
         try:
-            answer.put(resolve(host, port, 0, socket.SOCK_STREAM))
+            answer.set_result(resolve(host, port, 0, socket.SOCK_STREAM))
         except Exception as exc:
-            answer.put(exc)
+            answer.set_exception(exc)
         finally:
             _PENDING.release()
 
     threading.Thread(target=ask, name="webfetch-resolve", daemon=True).start()
+    if not is_done(answer, max(timeout_s, 0.001), current()):
+        require_wanted()  # the look-up goes on, for nobody
+        raise TimedOut(f"{host} was not resolved in {timeout_s:.1f} s")
     try:
-        got = answer.get(timeout=max(timeout_s, 0.001))
-    except queue.Empty:
-        raise TimedOut(f"{host} was not resolved in {timeout_s:.1f} s") from None
-    if isinstance(got, Exception):
-        raise Unavailable(f"{host} cannot be resolved") from got
-    return list(got)
+        return list(answer.result())
+    except Exception as exc:
+        raise Unavailable(f"{host} cannot be resolved") from exc
 
 
 __all__ = ["RESOLVE_S", "CheckedTarget", "Guard", "Policy", "Resolve", "ascii_host", "parse_url"]
