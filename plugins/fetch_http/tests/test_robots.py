@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from webfetch_fetch_http.robots import Robots, matches, parse
+from webfetch_fetch_http.robots import FETCH_S, Robots, matches, parse
 
+from webfetch_core import CancelToken
 from webfetch_core.api import Refused, TimedOut
 from webfetch_core.testing import FakeClock, LoopbackSite, loopback_http
 from webfetch_core.testing.site import Reply
+
+SOON_S = 15.0
+"""Within this, on a busy machine too, what is given up has ended."""
 
 
 def allowed(text: str, path: str, agent: str = "webfetch") -> bool:
@@ -164,4 +170,61 @@ def test_a_deadline_of_the_page_is_not_held_against_the_site(
     site.add("/robots.txt", **text(""))
     with pytest.raises(TimedOut):
         robots.require(site.url("/x"), clock.monotonic() + 0.1)
+    robots.require(site.url("/x"), None)
+
+
+def begun(robots: Robots, url: str, deadline: float | None, token: CancelToken) -> Future[float]:
+    """What ``robots`` requires, asked in a thread of its own that ``token`` ends."""
+    outcome: Future[float] = Future()
+
+    def ask() -> None:
+        try:
+            with token.applied():
+                outcome.set_result(robots.require(url, deadline))
+        except BaseException as exc:
+            outcome.set_exception(exc)
+
+    threading.Thread(target=ask, daemon=True).start()
+    return outcome
+
+
+def until(condition: Callable[[], Any]) -> None:
+    end = time.monotonic() + SOON_S
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.002)
+
+
+@pytest.mark.parametrize("how", ["out of time", "cancelled"])
+def test_whoever_still_has_time_asks_again_when_the_asker_has_none(
+    site: LoopbackSite, robots: Robots, clock: FakeClock, how: str
+) -> None:
+    """The one who asked is gone while the others wait for its answer."""
+    site.queue("/robots.txt", Reply(hang=True))
+    site.add("/robots.txt", **text("User-agent: *\nDisallow: /no"))
+    token, url = CancelToken(), site.url("/yes")
+    hasty = begun(robots, url, clock.monotonic() + 2.0 if how == "out of time" else None, token)
+    until(lambda: site.paths)
+    patient = [begun(robots, url, None, CancelToken()) for _ in range(2)]
+    ((_, shared),) = robots._known.values()
+    until(lambda: hasty.done() or len(shared._condition._waiters) == 2)  # type: ignore[attr-defined]
+    if how == "cancelled":
+        token.cancel()
+    assert isinstance(hasty.exception(SOON_S), TimedOut)
+    assert [one.result(SOON_S) for one in patient] == [0.0, 0.0]
+    assert len(site.paths) == 2, "one of them asks for both"
+
+
+def test_a_cancelled_ask_is_not_held_against_the_site_however_late_it_is(
+    site: LoopbackSite, robots: Robots, clock: FakeClock
+) -> None:
+    site.queue("/robots.txt", Reply(hang=True))
+    site.add("/robots.txt", **text(""))
+    token = CancelToken()
+    asked = begun(robots, site.url("/x"), None, token)
+    until(lambda: site.paths)
+    clock.advance(FETCH_S * 0.95)
+    token.cancel()
+    error = asked.exception(SOON_S)
+    assert isinstance(error, TimedOut) and error.kind == "cancelled"
     robots.require(site.url("/x"), None)

@@ -119,6 +119,10 @@ class _Verdict:
     problem: str = ""
 
 
+class _AskerGone(Exception):
+    """The one whose answer was waited for has given up."""
+
+
 class Robots:
     """Asks robots.txt of an origin once in a while. Thread-safe."""
 
@@ -153,8 +157,17 @@ class Robots:
         return verdict.rules.delay_s
 
     def _verdict(self, origin: str, deadline: float | None) -> _Verdict:
+        began = self._clock.monotonic()
+        limit = began + FETCH_S if deadline is None else min(deadline, began + FETCH_S)
+        while True:
+            try:
+                return self._verdict_within(origin, limit)
+            except _AskerGone:  # whoever asked ran out of time, or was cancelled: the next one asks
+                if self._clock.monotonic() >= limit:
+                    raise TimedOut(f"{origin}/robots.txt did not come in time") from None
+
+    def _verdict_within(self, origin: str, limit: float) -> _Verdict:
         now = self._clock.monotonic()
-        limit = now + FETCH_S if deadline is None else min(deadline, now + FETCH_S)
         with self._lock:
             expires, future = self._known.get(origin, (0.0, None))
             mine = future is None or now >= expires
@@ -173,8 +186,11 @@ class Robots:
             verdict = self._ask(origin, limit)
         except BaseException as exc:
             with self._lock:
-                self._known.pop(origin, None)
-            future.set_exception(exc)
+                if self._known.get(origin, (0.0, None))[1] is future:  # others may ask anew by now
+                    del self._known[origin]
+            # Out of time, cancelled or interrupted: of that the others have nothing.
+            its_own = isinstance(exc, TimedOut) or not isinstance(exc, Exception)
+            future.set_exception(_AskerGone() if its_own else exc)
             raise
         ttl_s = min(self._ttl_s, _FAILURE_TTL_S) if verdict.problem else self._ttl_s
         with self._lock:
@@ -197,9 +213,9 @@ class Robots:
             if exc.kind == "redirect_loop":
                 return _Verdict(Rules())  # RFC 9309 section 2.3.1.2: as if there were none
             return _Verdict(Rules(), "cannot be read")
-        except TimedOut:
-            if self._clock.monotonic() - started < FETCH_S * 0.9:
-                raise  # the page's own deadline cut it short: that says nothing of the site
+        except TimedOut as exc:
+            if exc.kind == "cancelled" or self._clock.monotonic() - started < FETCH_S * 0.9:
+                raise  # the caller, or the page's own deadline, cut it short: that says nothing of the site
             return _Verdict(Rules(), "did not come in time")
         except Refused:
             return _Verdict(Rules(), "leads to an address that is refused")
