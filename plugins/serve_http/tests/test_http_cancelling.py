@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from webfetch_core import Settings
-from webfetch_core.testing import Hang, ScriptedEngine, ScriptedFetcher
+from webfetch_core.testing import Hang, LoopbackSite, ScriptedEngine, ScriptedFetcher, loopback_http
 
 WARP = "https://loom.example/warp"
 FAR = Settings(extract_workers=0, deadline_s=60.0, engine_timeout_s=60.0, fetch_timeout_s=60.0)
@@ -116,3 +116,42 @@ def test_one_request_for_many_pages_frees_all_of_their_workers(serve: Any) -> No
         assert len(asked) == 3, "the others were not begun"
     finally:
         hang.released.set()
+
+
+class Fetcher:
+    """Fetches a page over the network."""
+
+    def __init__(self, http: Any) -> None:
+        self._http = http
+
+    def fetch(self, request: Any) -> Any:
+        return self._http.fetch_page(request.url, deadline=request.deadline)
+
+
+class RealClock:
+    monotonic = staticmethod(time.monotonic)
+    time = staticmethod(time.time)
+
+
+def test_pages_that_hang_keep_nobody_from_their_host_once_their_client_hangs_up(serve: Any) -> None:
+    """More of them than the host takes at a time."""
+
+    def to_loopback(host: str, port: int, family: int, kind: int) -> list[tuple[Any, ...]]:
+        return [(socket.AF_INET, kind, 6, "", ("127.0.0.1", port))]
+
+    with (
+        LoopbackSite() as site,
+        loopback_http(RealClock(), allow=["127.0.0.1"], resolve=to_loopback) as http,
+    ):
+        base = f"http://loom.example:{site.port}"
+        urls = [f"{base}/hang/{n}" for n in range(6)]
+        for n in range(6):
+            site.add(f"/hang/{n}", hang=True)
+        site.add("/warp", "The warp is long.", headers={"Content-Type": "text/plain; charset=utf-8"})
+        server = serve(fetcher=Fetcher(http), core=FAR, workers=6, queue=10, **FAR_S)
+        connection = connected(server, "POST", "/extract", {"urls": urls})
+        wait_for(lambda: len(site.paths) == 4)
+        connection.close()
+        wait_for(lambda: server.desk.running == server.desk.admitted == server.wf.host.caller.abandoned == 0)
+        reply = server.post("/api/v1/fetch", {"url": f"{base}/warp"})
+        assert (reply.status, reply.json["text"]) == (200, "The warp is long.")

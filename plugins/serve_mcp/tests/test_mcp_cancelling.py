@@ -18,7 +18,16 @@ from webfetch_serve_mcp.desk import LEFT_BEHIND, Desk
 from webfetch_serve_mcp.settings import McpSettings
 
 from webfetch_core import Settings, Webfetch
-from webfetch_core.testing import Hang, ScriptedEngine, fake_plugin
+from webfetch_core.api import FetchTraits, Page, Provider
+from webfetch_core.settings import NetSettings
+from webfetch_core.testing import (
+    FakePlugin,
+    Hang,
+    LoopbackSite,
+    ScriptedEngine,
+    ScriptedExtractor,
+    fake_plugin,
+)
 
 LIMIT_S = 150.0
 Run = Callable[[Callable[[], Awaitable[None]]], None]
@@ -112,3 +121,66 @@ def test_the_thread_of_a_call_that_ended_before_its_work_ends_soon(
     while {t for t in threading.enumerate() if t.name.startswith("webfetch-mcp")} - before:
         assert time.monotonic() < ends
         time.sleep(0.01)
+
+
+class Fetcher:
+    """Fetches a page by the client that every plugin gets."""
+
+    def __init__(self, context: Any) -> None:
+        self._http = context.http
+
+    def fetch(self, request: Any) -> Page:
+        page: Page = self._http.fetch_page(request.url, deadline=request.deadline)
+        return page
+
+
+def test_pages_that_hang_keep_nobody_from_their_host_once_they_are_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """More of them than the host takes at a time: those that are read, and those that wait for a place."""
+    places, calls = 2, 6
+    monkeypatch.setattr(McpSettings, "answer_s", 60.0)
+    fetchers = FakePlugin(
+        "pages",
+        {
+            "fetch": [
+                Provider(
+                    name="pages",
+                    build=lambda s, c: Fetcher(c),
+                    summary="x",
+                    traits=FetchTraits(),
+                    timeout_s=60.0,
+                    max_concurrency=40,
+                )
+            ]
+        },
+    )
+    settings = Settings(
+        extract_workers=0,
+        fetch_timeout_s=60.0,
+        deadline_s=60.0,
+        net=NetSettings(allow_hosts=("127.0.0.1",), per_host=places),
+    )
+
+    async def work(wf: Webfetch, site: LoopbackSite) -> None:
+        desk = Desk(lambda: wf, McpSettings(deadline_s=60.0, parallel=calls), owned=False)
+        with anyio.fail_after(30):
+            async with anyio.create_task_group() as group:
+                for number in range(calls):
+                    group.start_soon(desk.call, "fetch_url", {"url": site.url(f"/hang/{number}")})
+                while len(site.paths) < places or desk._running < calls:
+                    await anyio.sleep(0.005)
+                group.cancel_scope.cancel()
+            told = await desk.call("fetch_url", {"url": site.url("/ferry")})
+            assert "leaves at 7:40" in told.text
+            while desk._running or wf.host.caller.abandoned:
+                await anyio.sleep(0.005)
+        desk.close()
+
+    with LoopbackSite() as site:
+        for number in range(calls):
+            site.add(f"/hang/{number}", hang=True)
+        site.add("/ferry", "The ferry leaves at 7:40.", headers={"Content-Type": "text/plain; charset=utf-8"})
+        plugins = [fetchers, fake_plugin("extract", ScriptedExtractor())]
+        with Webfetch(settings, plugins=plugins, autoload=False, environ={}) as wf:
+            anyio.run(work, wf, site)
