@@ -10,6 +10,7 @@ from attrs import frozen
 from ..errors import WebfetchError
 from ..forks import PerProcess
 from ..providers import Http
+from .cancelling import applying
 
 URL = "https://pypi.org/pypi/webfetch-core/json"
 UPDATE_CHECK_S = 2.0
@@ -37,7 +38,8 @@ class UpdateCheck:
         """Return the newest version; never raises. ``deadline`` is an instant of the monotonic clock."""
         with self._lock:
             if self._answer is None:
-                self._answer = _ask(http, deadline, url)
+                with applying(None):  # it is kept for everybody, whoever asked first
+                    self._answer = _ask(http, deadline, url)
             return self._answer
 
 

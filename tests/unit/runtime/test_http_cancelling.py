@@ -195,6 +195,22 @@ def test_a_handshake_that_never_comes_ends(make: Any, peer: Any, way: str) -> No
     assert is_given_up(outcome)
 
 
+@pytest.mark.parametrize("said", [b"", b"HTTP/1.1 200 OK\r\n\r\n"], ids=["tunnel", "handshake in it"])
+def test_a_proxy_of_the_operator_that_hangs_is_left(
+    make: Any, peer: Any, monkeypatch: pytest.MonkeyPatch, said: bytes
+) -> None:
+    one, token = peer(said), CancelToken()
+    monkeypatch.setenv("https_proxy", one.url.replace("pinned.example", "localhost"))
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    outcome = begun(
+        token, asks(make(use_env_proxies=True), "page"), "https://pinned.example/", deadline=far()
+    )
+    assert one.reached.wait(SOON_S)
+    token.cancel()
+    assert is_given_up(outcome)
+
+
 def test_sending_to_one_who_does_not_read_ends(make: Any, peer: Any) -> None:
     one, token = peer(None), CancelToken()
     outcome = begun(token, make().bound().post, one.url, data=bytes(64 << 20), deadline=far())
@@ -311,6 +327,7 @@ def test_whoever_cancels_after_the_reply_cuts_nothing(make: Any, site: LoopbackS
     assert site.connections == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["page", "post"])
 def test_it_may_come_at_any_step(make: Any, site: LoopbackSite, way: str) -> None:
     """As from a signal handler in the very thread. The outcome is the whole reply or that it was cancelled,
@@ -347,6 +364,7 @@ def test_it_may_come_at_any_step(make: Any, site: LoopbackSite, way: str) -> Non
     assert not client.slots._slots
 
 
+@pytest.mark.slow
 def test_many_that_are_cut_at_any_moment_leave_the_others_alone(make: Any, site: LoopbackSite) -> None:
     """POST, which is not tried again on a connection that turns out to be dead."""
     site.add("/x", "here").add("/slow", "slow", delay_s=0.003)

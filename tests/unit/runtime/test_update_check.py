@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from webfetch_core import Settings, Webfetch, __version__
+from webfetch_core import CancelToken, Settings, Webfetch, __version__
 from webfetch_core.api import hookimpl
 from webfetch_core.forks import PerProcess
 from webfetch_core.runtime import update_check
@@ -32,6 +32,14 @@ def test_it_asks_once_and_keeps_the_answer(index: Any) -> None:
     check = UpdateCheck()
     assert [latest(index, check).version for _ in range(3)] == ["9.1.0"] * 3
     assert len(index.requests) == 1
+
+
+def test_whoever_cancels_spoils_it_for_nobody(index: Any) -> None:
+    check, token = UpdateCheck(), CancelToken()
+    with token.applied():
+        token.cancel()
+        latest(index, check)
+    assert latest(index, check).version == "9.1.0"
 
 
 @pytest.mark.parametrize(
