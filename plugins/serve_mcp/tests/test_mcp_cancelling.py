@@ -19,7 +19,6 @@ from webfetch_serve_mcp.settings import McpSettings
 
 from webfetch_core import Settings, Webfetch
 from webfetch_core.api import FetchTraits, Page, Provider
-from webfetch_core.settings import NetSettings
 from webfetch_core.testing import (
     FakePlugin,
     Hang,
@@ -155,12 +154,9 @@ def test_pages_that_hang_keep_nobody_from_their_host_once_they_are_given_up(
             ]
         },
     )
-    settings = Settings(
-        extract_workers=0,
-        fetch_timeout_s=60.0,
-        deadline_s=60.0,
-        net=NetSettings(allow_hosts=("127.0.0.1",), per_host=places),
-    )
+    net = {"net.allow_hosts": ("127.0.0.1",), "net.per_host": places}
+    patient = {"extract_workers": 0, "fetch_timeout_s": 60.0, "deadline_s": 60.0}
+    settings = Settings.load({}, overrides={**net, **patient})
 
     async def work(wf: Webfetch, site: LoopbackSite) -> None:
         desk = Desk(lambda: wf, McpSettings(deadline_s=60.0, parallel=calls), owned=False)
