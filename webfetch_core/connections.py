@@ -37,7 +37,12 @@ LOOK_S = 1.0
 BACKLOG = 256
 _FULL = (
     b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain; charset=utf-8\r\nretry-after: 5\r\n"
-    b"content-length: 21\r\nconnection: close\r\n\r\ntoo many connections\n"
+    b"x-content-type-options: nosniff\r\ncontent-length: 21\r\nconnection: close\r\n\r\n"
+    b"too many connections\n"
+)
+_NO_HTTP = (
+    b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\n"
+    b"x-content-type-options: nosniff\r\ncontent-length: 16\r\nconnection: close\r\n\r\nthis is no HTTP\n"
 )
 
 
@@ -103,6 +108,11 @@ class ConnectionLimits:
         """
         fitting = max(min(most, (files - FILES_KEPT) // 2), 8)
         return cls(most=fitting, shared=("127.0.0.0/8", "::1", *shared))
+
+    @property
+    def backlog(self) -> int:
+        """For ``uvicorn.Config(backlog=...)``: as many are taken at once, before any can be turned away."""
+        return min(BACKLOG, max(8, self.most // 4))
 
     @property
     def share(self) -> int:
@@ -194,7 +204,7 @@ def limited_protocol(base: Any, limits: ConnectionLimits) -> Any:
             address = str(peer[0]) if isinstance(peer, tuple) and peer else ""
             self._in, leaves = connections.admit(self, address)
             if leaves is not None:
-                leaves.transport.close()
+                leaves.transport.abort()
             if self._in:
                 self._idle_since = self._began
                 super().connection_made(transport)
@@ -230,8 +240,13 @@ def limited_protocol(base: Any, limits: ConnectionLimits) -> Any:
 
         def on_response_complete(self) -> None:
             super().on_response_complete()  # may begin the next request, where clients do not wait
-            if self._rests():
+            if self._rests() and not self.transport.get_write_buffer_size():
                 connections.rests(self)
+
+        def send_400_response(self, msg: str) -> None:
+            if self.cycle is None or not self.cycle.response_started or self._rests():
+                self.transport.write(_NO_HTTP)
+            self.transport.close()
 
         def eof_received(self) -> Any:
             return super().eof_received() if self._in else None
@@ -245,6 +260,8 @@ def limited_protocol(base: Any, limits: ConnectionLimits) -> Any:
             if not buffered or buffered != self._buffered:
                 self._moved = now
             self._buffered = buffered
+            if not buffered and self._in and self._rests():
+                connections.rests(self)  # which it did not while its answer was unread
             if now - self._moved >= (limits.stall_s if self._in else LINGER_S):
                 self.transport.abort()
             elif not self._in and now - self._began >= LINGER_S:

@@ -244,7 +244,7 @@ def test_keys_are_those_that_engines_read() -> None:
 
 def test_the_marketplace_lists_the_plugin_of_claude_code() -> None:
     market = read(".claude-plugin/marketplace.json")
-    assert set(market) == {"name", "owner", "plugins"}
+    assert set(market) == {"name", "description", "owner", "plugins"}
     (entry,) = market["plugins"]
     assert (ROOT / entry["source"] / ".claude-plugin" / "plugin.json") == PLUGIN
     assert entry["source"].startswith("./")

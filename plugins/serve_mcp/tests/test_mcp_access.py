@@ -94,6 +94,11 @@ def test_a_listed_page_may_send_what_its_client_asks_to() -> None:
     assert b"DELETE" in told[b"access-control-allow-methods"]
 
 
+def test_two_lengths_of_one_body_are_refused() -> None:
+    sent, through = ask(body(b"{}"), content_length="2", transfer_encoding="chunked")
+    assert not through and sent[0]["status"] == 400 and (b"connection", b"close") in sent[0]["headers"]
+
+
 # ---- sessions ------------------------------------------------------------------------------------
 
 

@@ -117,6 +117,11 @@ def test_a_line_is_a_message_or_is_refused(line: bytes) -> None:
     assert (message is None) is not (refusal is None)
 
 
+def test_a_line_may_begin_with_the_mark_of_its_encoding() -> None:
+    message, refusal = read_message(b"\xef\xbb\xbf" + b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}')
+    assert refusal is None and message is not None
+
+
 @given(JSON, JSON, JSON)
 def test_no_json_is_too_odd(id_: Any, method: Any, params: Any) -> None:
     line = json.dumps({"jsonrpc": "2.0", "id": id_, "method": method, "params": params}).encode()

@@ -57,6 +57,7 @@ def make_app(
     )
     app.include_router(native.make_router(serving, locked=bool(token)))
 
+    @app.head("/healthz", include_in_schema=False)
     @app.get("/healthz", responses={200: {"model": Health}}, response_model=None, tags=["webfetch"])
     async def healthz() -> Response:
         """Whether the server is there. Needs no token."""

@@ -63,11 +63,14 @@ class Desk:
         self._admitted += 1
         ends = asyncio.get_running_loop().time() + seconds
         try:
-            return await asyncio.gather(*(self._one(job, ends) for job in jobs), return_exceptions=True)
+            given_up = CancelToken()  # one for all: when a request is given up, no page is begun
+            return await asyncio.gather(
+                *(self._one(job, ends, given_up) for job in jobs), return_exceptions=True
+            )
         finally:
             self._admitted -= 1
 
-    async def _one(self, job: Job[T], ends: float) -> T:
+    async def _one(self, job: Job[T], ends: float, given_up: CancelToken) -> T:
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout_at(ends - min(LEAST_S, (ends - loop.time()) / 2)):
@@ -75,7 +78,6 @@ class Desk:
         except TimeoutError:
             raise overloaded() from None
         future: asyncio.Future[T] = loop.create_future()
-        given_up = CancelToken()
         self.running += 1
 
         def finish(value: T | None, error: BaseException | None) -> None:

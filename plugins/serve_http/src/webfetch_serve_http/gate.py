@@ -104,6 +104,10 @@ class Gate:
             await self._forward(scope, body, receive, guarded, sent)
         except HungUp:
             return
+        except asyncio.CancelledError:  # by uvicorn, when the server is stopped and its patience at an end
+            if not sent.begun:
+                stopped = Fault(503, "cancelled", "the server is being stopped", retry_after_s=5.0)
+                await reply_to(stopped, dialect)(scope, receive, guarded)
         except Exception as exc:
             fault = fault_of(exc)
             if fault.status == 500:
@@ -114,9 +118,9 @@ class Gate:
             if fault.status == 401:
                 kind = 'Basic realm="webfetch", charset="UTF-8"' if dialect == PAGE else "Bearer"
                 response.headers["WWW-Authenticate"] = kind
-            if fault.status in (408, 413):
+            if fault.status in (408, 413) or fault.kind == "ambiguous_body":
                 response.headers["Connection"] = "close"  # what is left of the body is not read
-            if fault.status == 413:
+            if fault.status == 413 and "expect" not in headers:  # who asks first does not send it
                 await _discard(receive)
             await response(scope, receive, guarded)
 
@@ -127,6 +131,8 @@ class Gate:
         names = [name.lower() for name, _ in scope["headers"]]
         if any(names.count(name) > 1 for name in _ONCE):
             raise Fault(400, "bad_request", "a header that there may be one of is there twice")
+        if "transfer-encoding" in headers and "content-length" in headers:
+            raise Fault(400, "ambiguous_body", "a length and an encoding of the body at the same time")
         if not host_allowed(headers.get("host", ""), settings.host, settings.allow_hosts):
             raise Fault(
                 421,

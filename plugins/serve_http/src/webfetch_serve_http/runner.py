@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import socket
 import threading
@@ -34,7 +35,6 @@ _log = logging.getLogger("webfetch.serve_http")
 
 KEEP_ALIVE_S = 30
 MAX_HEADER_BYTES = 32_768
-BACKLOG = 256
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -72,7 +72,7 @@ def settings_of(args: Namespace, settings: HttpSettings) -> HttpSettings:
 
 
 def run(args: Namespace, context: ServerContext) -> int:
-    """Serve until SIGTERM or SIGINT; then answer what is being asked, close, and return 0.
+    """Serve until SIGTERM, SIGINT or SIGHUP; then answer what is being asked, close, and return 0.
 
     Raises:
         ConfigError: a setting is wrong, or the address is taken.
@@ -81,18 +81,57 @@ def run(args: Namespace, context: ServerContext) -> int:
     token = bearer_token(settings.token_env, settings.host, context.environ)
     listening = listen(settings.host, settings.port)
     try:
-        with context.open() as wf:
+        with stopping() as stop, context.open() as wf:
             # Models load behind: the first search is answered without them if it comes too early.
             threading.Thread(target=_warm, args=(wf,), name="serve-http-warm-up", daemon=True).start()
             url = url_of(settings, listening.getsockname()[1])
             context.stdout.write(url.encode() + b"\n")
             context.stdout.flush()
             context.note(f"webfetch serves HTTP at {url}" + (", with a token" if token else ""))
-            serve(wf, settings, token, listening, _mounts(context), context.note)
+            serve(wf, settings, token, listening, _mounts(context), context.note, stop)
             context.note("webfetch has stopped serving")
     finally:
         listening.close()
     return 0
+
+
+class Stop:
+    """The wish to stop, which signals ask for. It may come before there is a server, or while all closes.
+
+    The first stops in order, the second does not wait for requests any more, the third ends the process.
+    """
+
+    def __init__(self) -> None:
+        self.server: Any = None
+        self._asked = 0
+
+    def ask(self, number: int, frame: Any = None) -> None:
+        """A signal's handler."""
+        self._asked += 1
+        if self._asked > 2:
+            os._exit(128 + number)
+        self.tell()
+
+    def tell(self) -> None:
+        """Tell the server how often it was asked."""
+        if self.server is not None:
+            self.server.should_exit = self._asked > 0
+            self.server.force_exit = self._asked > 1
+
+
+@contextmanager
+def stopping() -> Iterator[Stop]:
+    """Within, the signals that end a process ask to stop. Only the main thread may take them."""
+    stop = Stop()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+    before = {number: signal.signal(number, stop.ask) for number in _SIGNALS}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def url_of(settings: HttpSettings, port: int) -> str:
@@ -125,8 +164,10 @@ def serve(
     listening: socket.socket,
     mounts: Mapping[str, Mount] | None = None,
     note: Callable[[str], None] = _log.warning,
+    stop: Stop | None = None,
 ) -> None:
-    """Serve on ``listening`` until a signal says to stop."""
+    """Serve on ``listening`` until ``stop`` is asked for."""
+    stop = stop or Stop()
     import uvicorn
 
     from .app import make_app
@@ -134,17 +175,14 @@ def serve(
     class Server(uvicorn.Server):
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
-            # uvicorn's own raises the signal again once it has stopped, which ends the process before
-            # the library is closed.
-            if threading.current_thread() is not threading.main_thread():
-                yield
-                return
-            before = {number: signal.signal(number, self.handle_exit) for number in _SIGNALS}
-            try:
-                yield
-            finally:
-                for number, handler in before.items():
-                    signal.signal(number, handler)
+            yield  # they are taken from before there is a server until all is closed
+
+        async def shutdown(self, sockets: Any = None) -> None:
+            for drain in drains:
+                drain()
+            await super().shutdown(sockets)
+
+    drains: list[Callable[[], None]] = []
 
     async def main() -> None:
         tell_of_accept_errors(asyncio.get_running_loop(), note)
@@ -152,8 +190,12 @@ def serve(
             apps = {
                 path: await stack.enter_async_context(mount(wf)) for path, mount in (mounts or {}).items()
             }
+            # Apps with streams that wait for news alone end them when the server is to stop.
+            drains.extend(app.drain for app in apps.values() if hasattr(app, "drain"))
             config = config_of(make_app(wf, settings, token=token, mounts=apps), settings)
-            await Server(config).serve(sockets=[listening])
+            stop.server = Server(config)
+            stop.tell()
+            await stop.server.serve(sockets=[listening])
 
     asyncio.run(main())
 
@@ -178,13 +220,13 @@ def config_of(app: Any, settings: HttpSettings) -> Any:
         proxy_headers=bool(settings.trust_forwarded),
         forwarded_allow_ips=list(settings.trust_forwarded),
         timeout_keep_alive=KEEP_ALIVE_S,
-        backlog=BACKLOG,
+        backlog=limits.backlog,
         timeout_graceful_shutdown=max(1, round(settings.drain_s)),
         h11_max_incomplete_event_size=MAX_HEADER_BYTES,
     )
 
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = tuple(getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n))
 
 
 def _warm(wf: Webfetch) -> None:

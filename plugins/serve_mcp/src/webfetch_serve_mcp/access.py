@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from hmac import compare_digest
@@ -47,19 +48,21 @@ class Gate:
             name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
             # Two of one kind are read differently by whoever is in between: neither counts.
             headers[name] = "?" if name in headers and name in _SINGLE else value
+        if listed := self._listed(headers.get("origin", "")):
+            send = _adding(send, listed)  # to refusals as well: the page is to know why
         status, told = self._refusal(scope, headers)
         if status:
-            challenge = [(b"www-authenticate", b"Bearer")] if status == 401 else []
-            await answer(send, status, told, challenge)
-            return
-        listed = self._listed(headers.get("origin", ""))
-        if listed and scope["method"] == "OPTIONS":
-            asked = [(k.encode(), v.encode()) for k, v in preflight_headers(headers).items()]
-            await answer(send, 204, "", [*listed, *asked])
+            more = {401: (b"www-authenticate", b"Bearer"), 400: (b"connection", b"close")}.get(status)
+            await answer(send, status, told, [more] if more else [])
+        elif scope["method"] == "OPTIONS":
+            if listed:
+                asked = [(k.encode(), v.encode()) for k, v in preflight_headers(headers).items()]
+                await answer(send, 204, "", asked)
+            else:
+                await answer(send, 405, "a preflight of no listed origin", [(b"allow", b"GET, POST, DELETE")])
         elif scope["path"] == "/healthz":
             await answer(send, 200, "ok", [])
         else:
-            send = _adding(send, listed) if listed else send
             try:
                 length = headers.get("content-length", "")
                 body = await read_body(receive, length, self._settings.max_message_bytes, BODY_S)
@@ -68,10 +71,27 @@ class Gate:
             except BodyRefused as exc:
                 await answer(send, exc.status, exc.told, [(b"connection", b"close")])
                 return
-            await self._app(scope, _replaying(body, receive), send)
+            await self._answered(scope, _replaying(body, receive), send)
+
+    async def _answered(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand a request on. One that is still at work when the server has stopped waiting is told so."""
+        begun = False
+
+        async def sending(message: Any) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, sending)
+        except asyncio.CancelledError:  # by uvicorn, once its patience is at an end
+            if not begun:
+                await answer(send, 503, "the server is being stopped", [(b"retry-after", b"5")])
 
     def _refusal(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> tuple[int, str]:
         host = headers.get("host", "")
+        if "transfer-encoding" in headers and "content-length" in headers:
+            return 400, "a length and an encoding of the body at the same time"
         if not host_allowed(host, self._settings.host, self._settings.allow_hosts):
             return 421, "this server does not go by that name (plugins.serve_mcp.allow_hosts)"
         if not origin_allowed(headers, self._settings.allow_origins):

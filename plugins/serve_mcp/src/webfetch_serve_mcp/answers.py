@@ -51,7 +51,7 @@ def structured(data: Mapping[str, Any], text: str) -> dict[str, Any] | None:
         return None
     cleaned: dict[str, Any] = plain(_as_told(data))
     if "error" not in cleaned:
-        cleaned = {"notice": NOTICE, **cleaned}
+        cleaned = {"notice": NOTICE, **{k: v for k, v in cleaned.items() if k != "notice"}}
     size = tokens(json.dumps(cleaned, ensure_ascii=False))
     return cleaned if tokens(text) + size <= ALL_TOKENS else None
 

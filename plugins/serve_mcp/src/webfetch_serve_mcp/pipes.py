@@ -195,6 +195,7 @@ def _line(message: Any) -> bytes:
 def read_message(line: bytes) -> tuple[JSONRPCMessage | None, JSONRPCError | None]:
     """The message that a line is, or the answer to one that is none."""
     data: Any = None
+    line = line.removeprefix(b"\xef\xbb\xbf")  # what editors and shells of Windows begin a text with
     try:
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
         if not isinstance(message, JSONRPCNotification) or b'"id"' not in line:

@@ -8,6 +8,7 @@ session has no request under way.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,7 @@ from webfetch_core.api import client_of
 from .access import Asgi, Receive, Scope, Send, answer
 
 ID_HEADER = b"mcp-session-id"
+OPENS, LISTENS = "initialize", "subscriptions/listen"
 RETRY_S = 5
 PATIENCE_S = 1.0
 """How long a new session waits for one to come to rest, where all are at work."""
@@ -100,23 +102,74 @@ class SessionGate:
         self._book = SessionBook(most, idle_s)
         self._lock = asyncio.Lock()
         self._changed = asyncio.Event()
+        self._draining = asyncio.Event()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand a request on; where it opens a session and there is no room, answer 503."""
-        book = self._book
         session = next((v.decode("latin-1") for k, v in scope["headers"] if k.lower() == ID_HEADER), "")
         if session:
-            book.begins(session, self._clock())
-            try:
-                await self._app(scope, receive, _watching(send, self._ended(scope, session)))
-            finally:
-                self._rests(session)
+            await self._used(session, scope, receive, send)
             return
+        if scope["method"] != "POST":
+            await self._app(scope, receive, send)
+            return
+        first = await receive()
+        again = _before(first, receive)
+        asked = _method(first.get("body", b""))
+        if asked == OPENS:
+            await self._opening(scope, again, send)
+        elif asked == LISTENS:
+            await self._listening(scope, again, send)
+        else:  # a call of the newer era, which has no sessions
+            await self._app(scope, again, send)
+
+    def drain(self) -> None:
+        """End the streams on which nothing but news is waited for: whoever stops the server waits for calls
+        alone."""
+        self._draining.set()
+
+    async def _used(self, session: str, scope: Scope, receive: Receive, send: Send) -> None:
+        self._book.begins(session, self._clock())
+        watched = _watching(send, self._ended(scope, session))
+        try:
+            if scope["method"] == "GET":
+                await self._listening(scope, receive, watched)
+            else:
+                await self._app(scope, receive, watched)
+        finally:
+            self._rests(session)
+
+    async def _listening(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """A stream of news, which ends when the server does, as if its client had hung up."""
+        begun, finished = False, False
+
+        async def sending(message: Any) -> None:
+            nonlocal begun, finished
+            begun = True
+            finished = message["type"] == "http.response.body" and not message.get("more_body")
+            await send(message)
+
+        async def receiving() -> Any:
+            got = asyncio.ensure_future(receive())
+            drained = asyncio.ensure_future(self._draining.wait())
+            try:
+                await asyncio.wait({got, drained}, return_when=asyncio.FIRST_COMPLETED)
+                return got.result() if got.done() else {"type": "http.disconnect"}
+            finally:
+                got.cancel()
+                drained.cancel()
+
+        await self._app(scope, receiving, sending)
+        if begun and not finished:
+            await send({"type": "http.response.body", "body": b""})
+
+    async def _opening(self, scope: Scope, receive: Receive, send: Send) -> None:
         client = client_of(str((scope.get("client") or ("unknown",))[0]))
         if not await self._has_room(scope, client):
-            await answer(send, 503, "all MCP sessions are at work", [(b"retry-after", b"%d" % RETRY_S)])
+            told = "all MCP sessions are at work"
+            await answer(send, 503, told, [(b"retry-after", b"%d" % RETRY_S)])
             return
-        opened = ""
+        book, opened = self._book, ""
 
         def note(status: int, headers: dict[bytes, bytes]) -> None:
             nonlocal opened
@@ -179,6 +232,29 @@ class SessionGate:
             return
 
         await self._app(ending, nothing, unread)
+
+
+def _method(body: bytes) -> str:
+    """The method of a message; empty where it is none."""
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):
+        return ""
+    return str(message.get("method", "")) if isinstance(message, dict) else ""
+
+
+def _before(first: Any, receive: Receive) -> Receive:
+    """``first``, then whatever else comes."""
+    given = False
+
+    async def receiving() -> Any:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return first
+
+    return receiving
 
 
 def _watching(send: Send, note: Callable[[int, dict[bytes, bytes]], None]) -> Send:

@@ -51,7 +51,7 @@ class McpSettings:
     max_connections: int = field(default=1_000, validator=ge(8))
     max_sessions: int = field(default=100, validator=ge(1))
     session_idle_s: float = field(default=1_800.0, validator=gt(0))
-    drain_s: float = field(default=3.0, validator=[ge(0), le(600)])
+    drain_s: float = field(default=10.0, validator=[ge(0), le(600)])
 
     @property
     def answer_s(self) -> float:

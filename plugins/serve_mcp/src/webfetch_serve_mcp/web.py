@@ -21,7 +21,7 @@ from webfetch_core.api import (
     tell_of_accept_errors,
 )
 
-from .access import PATH, Asgi, Gate
+from .access import PATH, Gate
 from .desk import Desk
 from .service import Service
 from .sessions import SessionGate
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from .running import Stop
 
-BACKLOG = 256
 KEEP_ALIVE_S = 30
 
 
@@ -49,7 +48,8 @@ async def mounted(wf: Webfetch, settings: McpSettings) -> AsyncIterator[Any]:
 
 
 @asynccontextmanager
-async def _sessions(desk: Desk, settings: McpSettings) -> AsyncIterator[Asgi]:
+async def _sessions(desk: Desk, settings: McpSettings) -> AsyncIterator[SessionGate]:
+    _leave_streams_alone()
     manager = StreamableHTTPSessionManager(
         Service(desk, settings),
         max_request_body_size=settings.max_message_bytes,
@@ -61,12 +61,22 @@ async def _sessions(desk: Desk, settings: McpSettings) -> AsyncIterator[Asgi]:
         yield SessionGate(sdk, settings.max_sessions, settings.session_idle_s, time.monotonic)
 
 
-class _Server(uvicorn.Server):
-    """uvicorn that leaves signals to us, and says when it listens."""
+def _leave_streams_alone() -> None:
+    """What the SDK streams its answers with ends every stream, calls at work too, as soon as uvicorn is asked
+    to stop. Which of them end then is for :meth:`SessionGate.drain` to say."""
+    from sse_starlette import sse
 
-    def __init__(self, config: uvicorn.Config) -> None:
+    if leave := getattr(getattr(sse, "AppStatus", None), "disable_automatic_graceful_drain", None):
+        leave()
+
+
+class _Server(uvicorn.Server):
+    """uvicorn that leaves signals to us, says when it listens, and waits for calls alone."""
+
+    def __init__(self, config: uvicorn.Config, drain: Callable[[], None]) -> None:
         super().__init__(config)
         self.listening = anyio.Event()
+        self._drain = drain
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -77,6 +87,11 @@ class _Server(uvicorn.Server):
         """As uvicorn's, telling when it is done."""
         await super().startup(sockets)
         self.listening.set()
+
+    async def shutdown(self, sockets: Any = None) -> None:
+        """As uvicorn's, once the streams of news are told to end."""
+        self._drain()
+        await super().shutdown(sockets)
 
 
 async def serve_http(
@@ -98,11 +113,12 @@ async def serve_http(
             server_header=False,
             proxy_headers=False,
             timeout_keep_alive=KEEP_ALIVE_S,
-            backlog=BACKLOG,
+            backlog=limits.backlog,
+            log_level="error",  # of bytes that are no HTTP it would warn, a line each
             timeout_graceful_shutdown=max(1, round(settings.drain_s)),
             h11_max_incomplete_event_size=65_536,
         )
-        server = _Server(config)
+        server = _Server(config, sessions.drain)
         async with anyio.create_task_group() as group:
 
             async def stopping() -> None:
