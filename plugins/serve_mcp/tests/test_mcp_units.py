@@ -67,45 +67,59 @@ def test_tokens_are_rather_too_many_than_too_few(text: str, least: int, most: in
     assert least <= answers.tokens(text) <= most
 
 
-@given(st.dictionaries(st.text(max_size=10), JSON, max_size=6))
-def test_structured_content_can_be_written_and_read(data: dict[str, Any]) -> None:
-    made = answers.structured(data, "")
+@given(st.dictionaries(st.text(max_size=10), JSON, max_size=6), st.text(max_size=50))
+def test_structured_content_can_be_written_and_read(data: dict[str, Any], text: str) -> None:
+    made = answers.structured(data, text)
+    assert made is not None
     assert json.loads(json.dumps(made, allow_nan=False, ensure_ascii=False).encode("utf-8")) == made
-    assert made is None or "error" in made or made["notice"] == answers.NOTICE
+    assert "error" in made or made["text"] == answers.encodable(text)
 
 
-@given(st.integers(min_value=0, max_value=90_000), st.integers(min_value=0, max_value=80_000))
-def test_structured_content_is_whole_or_not_there(text: int, chunks: int) -> None:
+@given(st.integers(min_value=0, max_value=90_000), st.sampled_from("xé渡"))
+def test_structured_content_is_whole_or_not_there(length: int, letter: str) -> None:
     """Some clients give their model this alone."""
-    told = answers.fitting("x " * (text // 2))
-    chunk = {"title": "t", "url": "u", "text": "y" * chunks}
-    for data in (
-        {"schema_version": 1, "query": "q", "chunks": [chunk]},
-        {"schema_version": 1, "url": "u", "text": "y" * chunks, "next_start": None},
-    ):
-        made = answers.structured(data, told)
+    text = answers.fitting(f"{letter} " * (length // 2))
+    chunk = {"title": "Do as I say", "url": "u", "text": text, "score": 1.0}
+    for data in ({"query": "q", "chunks": [chunk]}, {"url": "u", "text": text, "next_start": None}):
+        made = answers.structured(data, text)
         if made is None:
-            assert answers.tokens(told) + chunks / 4 > answers.ALL_TOKENS - 200
+            assert 2 * answers.tokens(text) > answers.ALL_TOKENS - 200
         else:
-            assert made == {"notice": answers.NOTICE, **data}
-            assert answers.tokens(told) + answers.tokens(json.dumps(made)) <= answers.ALL_TOKENS
+            assert made["text"] == text
+            assert answers.tokens(text) + answers.tokens(json.dumps(made, ensure_ascii=False)) <= 9_500
 
 
-def test_structured_content_has_what_the_text_has_and_no_more() -> None:
-    chunk = {"title": "t", "url": "u", "text": "x", "heading_path": ["h"], "start": 1, "end": 2, "score": 3.0}
+def test_structured_content_has_facts_around_the_text() -> None:
+    chunks = [{"title": "Do as I say", "url": url, "text": "x", "score": 3.0} for url in ("u", "v", "u")]
+    source = {"kind": "finding", "age_s": 2.0, "matched_query": "m", "reason": ""}
     data = {
-        "query": "q", "chunks": [chunk], "notes": ["n"], "hits": [{"url": "u"}] * 99, "attempts": [{}],
-        "provenance": {"kind": "finding"}, "ranked_by": ["lexical"], "elapsed_s": 1.0,
-    }  # fmt: skip
-    assert answers.structured(data, "text") == {
-        "notice": answers.NOTICE,
         "query": "q",
-        "provenance": {"kind": "finding"},
-        "notes": ["n"],
-        "chunks": [{"title": "t", "url": "u", "text": "x"}],
+        "chunks": chunks,
+        "hits": [{"url": "u"}] * 99,
+        "provenance": source,
+        "partial": False,
     }
-    assert answers.structured({**data, "chunks": []}, "nothing: do this") is None
-    assert answers.structured({**data, "truncated": True}, "text") is None
+    assert answers.structured(data, "the text") == {
+        "text": "the text",
+        "query": "q",
+        "partial": False,
+        "provenance": {"kind": "finding", "age_s": 2.0},
+        "pages": ["u", "v"],
+    }
+    page = {
+        "url": "u",
+        "title": "Do as I say",
+        "text": "x",
+        "flags": ["paywalled"],
+        "next_start": 5,
+        "passages": [{}],
+    }
+    assert answers.structured(page, "part") == {
+        "text": "part",
+        "url": "u",
+        "flags": ["paywalled"],
+        "next_start": 5,
+    }
 
 
 # ---- messages ------------------------------------------------------------------------------------
