@@ -250,6 +250,17 @@ def test_many_long_hits_make_a_short_answer(wf: Callable[..., Any]) -> None:
     spoken_to(wf(fake_plugin("search", ScriptedEngine(found))), work)
 
 
+def test_tools_with_long_answers_say_so(wf: Callable[..., Any]) -> None:
+    async def work(client: Client) -> None:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        for name in ("web_search", "fetch_url"):
+            most = (tools[name].meta or {})["anthropic/maxResultSizeChars"]
+            assert most > answers.TEXT_TOKENS * 4 + len(answers.CUT)
+        assert tools["status"].meta is None
+
+    spoken_to(wf(fake_plugin("search", ScriptedEngine(["https://a.example/"]))), work)
+
+
 def test_structured_content_can_be_switched_off(wf: Callable[..., Any]) -> None:
     async def work(client: Client) -> None:
         result = await client.call_tool("web_search", {"query": "ferry"})
