@@ -123,7 +123,7 @@ def world() -> Iterator[Callable[..., World]]:
 
 @pytest.fixture
 def until() -> Callable[..., None]:
-    def wait(condition: Callable[[], Any], seconds: float = 5.0) -> None:
+    def wait(condition: Callable[[], Any], seconds: float = 60.0) -> None:
         end = monotonic() + seconds
         while not condition():
             assert monotonic() < end, "waited too long"

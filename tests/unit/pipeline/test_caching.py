@@ -427,10 +427,10 @@ def test_identical_work_runs_once() -> None:
 
     def work() -> str:
         runs.append(1)
-        gate.wait(5)
+        gate.wait(60)
         return "v"
 
-    threads = [threading.Thread(target=lambda: got.append(flight.do(b"k", work, 5))) for _ in range(6)]
+    threads = [threading.Thread(target=lambda: got.append(flight.do(b"k", work, 60))) for _ in range(6)]
     for thread in threads:
         thread.start()
     while not flight.running(b"k"):
@@ -438,7 +438,7 @@ def test_identical_work_runs_once() -> None:
     time.sleep(0.05)
     gate.set()
     for thread in threads:
-        thread.join(5)
+        thread.join(60)
     assert runs == [1]
     assert sorted(got) == [("v", False)] + [("v", True)] * 5
     assert not flight.running(b"k")
@@ -449,7 +449,7 @@ def _beside(flight: SingleFlight, error: BaseException) -> tuple[threading.Event
     gate = threading.Event()
 
     def work() -> str:
-        gate.wait(5)
+        gate.wait(60)
         raise error
 
     def lead() -> None:
@@ -468,8 +468,8 @@ def test_a_failure_is_shared() -> None:
     gate, thread = _beside(flight, ValueError("no"))
     threading.Timer(0.05, gate.set).start()
     with pytest.raises(ValueError, match="no"):
-        flight.do(b"k", lambda: "mine", 5)
-    thread.join(5)
+        flight.do(b"k", lambda: "mine", 60)
+    thread.join(60)
 
 
 @pytest.mark.parametrize("error", [Cancelled("gone"), KeyboardInterrupt()])
@@ -477,8 +477,8 @@ def test_after_a_cancelled_run_one_of_the_waiting_takes_over(error: BaseExceptio
     flight = SingleFlight()
     gate, thread = _beside(flight, error)
     threading.Timer(0.05, gate.set).start()
-    assert flight.do(b"k", lambda: "mine", 5) == ("mine", False)
-    thread.join(5)
+    assert flight.do(b"k", lambda: "mine", 60) == ("mine", False)
+    thread.join(60)
 
 
 def test_one_who_waits_can_leave_alone() -> None:
@@ -489,7 +489,7 @@ def test_one_who_waits_can_leave_alone() -> None:
         flight.do(b"k", lambda: "mine", 60, token=token)
     assert flight.running(b"k")
     gate.set()
-    thread.join(5)
+    thread.join(60)
 
 
 def test_one_who_is_cancelled_as_well_does_not_take_over() -> None:
@@ -498,8 +498,8 @@ def test_one_who_is_cancelled_as_well_does_not_take_over() -> None:
     token.cancel()
     gate.set()
     with pytest.raises(Cancelled, match="the caller"):
-        flight.do(b"k", lambda: "mine", 5, token=token)
-    thread.join(5)
+        flight.do(b"k", lambda: "mine", 60, token=token)
+    thread.join(60)
 
 
 def test_waiting_ends_at_the_deadline() -> None:
@@ -508,7 +508,7 @@ def test_waiting_ends_at_the_deadline() -> None:
     with pytest.raises(TimedOut):
         flight.do(b"k", lambda: "mine", 0.02)
     gate.set()
-    thread.join(5)
+    thread.join(60)
 
 
 def test_asking_again_from_within_does_not_wait_for_oneself() -> None:

@@ -25,6 +25,8 @@ from webfetch_core.testing import (
 
 URLS = [f"https://p{n}.example/" for n in range(1, 8)]
 DAY = 86_400.0
+HANG_S = 60.0  # how long what hangs would hang: nobody waits for it
+SOON_S = 20.0  # far below it, and far above what a busy machine takes
 
 
 def text(number: int) -> str:
@@ -210,8 +212,8 @@ def test_strict_raises_at_once_what_a_plugin_raises_in_any_thread(world: Any, wh
     )
     started = monotonic()
     with pytest.raises(RuntimeError, match="boom"):
-        one.search(limit=1)
-    assert monotonic() - started < 1.0
+        one.search(limit=1, deadline_s=HANG_S)
+    assert monotonic() - started < SOON_S
 
 
 # ---- the query cache ----
@@ -252,7 +254,7 @@ def test_partial_and_empty_results_are_not_kept(world: Any) -> None:
     one = world(engines={"alpha": [[], list(PAGES)]}, pages=PAGES)
     assert one.search(limit=2).hits == ()
     assert one.search(limit=2).chunks
-    slow = world(engines={"alpha": [URLS[:1]], "omega": [Hang(5)]}, pages=PAGES)
+    slow = world(engines={"alpha": [URLS[:1]], "omega": [Hang(HANG_S)]}, pages=PAGES)
     assert slow.search(limit=1, deadline_s=0.4).partial is True
     assert slow.search(limit=1, deadline_s=0.4).provenance.kind == "fresh"
 
@@ -275,7 +277,7 @@ def test_a_stale_row_is_served_and_refreshed_once_behind(world: Any, until: Any)
     gate.set()
 
     def engine(request: Any) -> list[str]:
-        gate.wait(5)
+        gate.wait(HANG_S)
         return list(PAGES)
 
     one = world(engines={"alpha": [engine]}, pages=PAGES, clock=clock)
@@ -405,38 +407,42 @@ def test_an_index_that_changed_is_asked_again(world: Any, mark: Any, kind: str) 
 def test_an_index_that_hangs_over_its_fingerprint_keeps_the_deadline(world: Any) -> None:
     from webfetch_core.api import SearchTraits
 
+    hang = threading.Event()
+
     class Stuck(Index):
         def fingerprint(self) -> str:
-            threading.Event().wait(2)
+            hang.wait(HANG_S)
             return "late"
 
     stuck = fake_plugin("search", Stuck([]), "notes", traits=SearchTraits(network=False))
     one = world(engines={"alpha": [URLS[:1]]}, pages=PAGES, plugins=[stuck])
     started = monotonic()
-    assert one.search(limit=1, deadline_s=0.8).chunks
-    assert monotonic() - started < 1.1
+    assert one.search(limit=1, deadline_s=3.0).chunks
+    assert monotonic() - started < SOON_S
+    hang.set()
 
 
 def test_a_classifier_that_hangs_keeps_the_deadline(world: Any) -> None:
     from webfetch_core.testing import ScriptedClassifier
 
-    stuck = fake_plugin("freshness", ScriptedClassifier(Slow(2, None)), "stuck")
-    one = world(pages=PAGES, plugins=[stuck])
+    stuck = ScriptedClassifier(Hang(HANG_S))
+    one = world(pages=PAGES, plugins=[fake_plugin("freshness", stuck, "stuck")])
     started = monotonic()
-    result = one.search(limit=1, deadline_s=0.8)
+    result = one.search(limit=1, deadline_s=3.0)
     assert result.chunks
-    assert monotonic() - started < 1.1
+    assert monotonic() - started < SOON_S
+    stuck.close()
 
 
 # ---- many at once ----
 
 
 def test_the_same_search_in_many_threads_runs_once(world: Any) -> None:
-    one = world(engines={"alpha": [Slow(0.15, list(PAGES))]}, pages=PAGES)
+    one = world(engines={"alpha": [Slow(1.5, list(PAGES))]}, pages=PAGES)
     together = threading.Barrier(8)
 
     def search(_: int) -> Any:
-        together.wait(5)
+        together.wait(HANG_S)
         return one.search(limit=2)
 
     with ThreadPoolExecutor(8) as pool:
@@ -446,11 +452,11 @@ def test_the_same_search_in_many_threads_runs_once(world: Any) -> None:
 
 
 def test_a_shared_failure_is_everyones(world: Any) -> None:
-    one = world(engines={"alpha": [Slow(0.15, 42)]})
+    one = world(engines={"alpha": [Slow(1.5, 42)]})
     together = threading.Barrier(4)
 
     def search(_: int) -> str:
-        together.wait(5)
+        together.wait(HANG_S)
         with pytest.raises(AllEnginesFailed) as caught:
             one.search()
         return caught.value.attempts[0].provider
@@ -461,22 +467,23 @@ def test_a_shared_failure_is_everyones(world: Any) -> None:
 
 
 def test_unlike_requests_do_not_share_a_run(world: Any) -> None:
-    one = world(engines={"alpha": [Slow(0.4, list(PAGES))]}, pages=PAGES)
+    hurried = threading.Event()  # set by the one with little time: it returns while the others wait
+    engine = [lambda request: list(PAGES) if hurried.wait(HANG_S) else []]
+    one = world(engines={"alpha": engine}, pages=PAGES)
     together = threading.Barrier(3)
 
-    def search(options: dict[str, Any]) -> float:
-        together.wait(5)
-        started = monotonic()
-        try:
-            one.search(limit=2, **options)
-        except AllEnginesFailed:
-            assert options.get("deadline_s")
-        return monotonic() - started
+    def search(options: dict[str, Any]) -> bool:
+        together.wait(HANG_S)
+        if "deadline_s" in options:
+            with pytest.raises(AllEnginesFailed):
+                one.search(limit=2, **options)
+            hurried.set()
+            return True
+        return bool(one.search(limit=2, **options).chunks)
 
     with ThreadPoolExecutor(3) as pool:
-        took = list(pool.map(search, [{}, {"force_fresh": True}, {"deadline_s": 0.1}]))
+        assert all(pool.map(search, [{}, {"force_fresh": True}, {"deadline_s": 1.0}]))
     assert asked(one) == 3
-    assert took[2] < 0.35
 
 
 def test_different_searches_at_once_do_not_mix(world: Any) -> None:
@@ -519,7 +526,7 @@ def test_a_provider_that_is_slow_to_build_is_built_once(world: Any) -> None:
 
 def test_closing_while_searches_run_ends_in_time_and_quietly(world: Any) -> None:
     one = world(
-        engines={"alpha": [Slow(0.1, list(PAGES))], "omega": [Hang(5)]},
+        engines={"alpha": [Slow(0.1, list(PAGES))], "omega": [Hang(HANG_S)]},
         pages=dict.fromkeys(URLS, lambda request: threading.Event().wait(0.2)),
     )
     ended: list[str] = []
@@ -537,9 +544,9 @@ def test_closing_while_searches_run_ends_in_time_and_quietly(world: Any) -> None
     threading.Event().wait(0.15)
     started = monotonic()
     one.wf.close()
-    assert monotonic() - started < 3
+    assert monotonic() - started < SOON_S
     for thread in threads:
-        thread.join(3)
+        thread.join(HANG_S)
         assert not thread.is_alive()
     assert len(ended) == 8
     assert set(ended) <= {"result", "AllEnginesFailed", "Cancelled"}
@@ -556,14 +563,14 @@ def test_providers_that_hang_in_close_hold_up_the_end_by_little(
 
     class Stuck(ScriptedEngine):
         def close(self) -> None:
-            hang.wait(5)
+            hang.wait(HANG_S)
 
     plugins = [fake_plugin("search", Stuck([]), f"stuck{n}") for n in range(6)]
     one = world(engines={"alpha": [list(PAGES)]}, pages=PAGES, plugins=plugins)
     one.search(limit=1)
     started = monotonic()
     one.wf.close()
-    assert monotonic() - started < 1.5
+    assert monotonic() - started < SOON_S
     hang.set()
     assert sum(e.name == "plugin.failed" and "close" in e.reason for e in one.events) == 6
 

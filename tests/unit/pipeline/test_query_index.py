@@ -152,7 +152,7 @@ def test_a_store_that_takes_long_is_not_waited_for(monkeypatch: pytest.MonkeyPat
     index = QueryIndex(TolerantStore(cache, wait_s=0.05))
     index.note(asked("tide"))
     assert index.view("s").texts == ()  # not yet: reading goes on behind
-    for _ in range(200):
+    for _ in range(3_000):
         if index.view("s").texts:
             break
         time.sleep(0.02)

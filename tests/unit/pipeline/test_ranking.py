@@ -146,14 +146,14 @@ def test_a_ranker_that_fails_costs_its_step_and_is_on_the_record(world: Any, ste
 
 
 def test_a_ranker_that_hangs_leaves_what_the_others_found(world: Any) -> None:
-    stuck = ScriptedRanker(Hang(5))
+    stuck = ScriptedRanker(Hang(60))
     cross = fake_plugin("rank", stuck, "cross", traits=RankTraits(kind="crossencoder"))
     started = monotonic()
     ranking, attempts = rank(
-        world(rank=None, plugins=[ranker("lexical", falling), cross]), seconds=0.2, keep=3
+        world(rank=None, plugins=[ranker("lexical", falling), cross]), seconds=2.0, keep=3
     )
     stuck.close()
-    assert monotonic() - started < 0.6
+    assert monotonic() - started < 20
     assert ranking.ran == ("lexical",)
     assert attempts[-1].outcome == "timeout"
 

