@@ -187,7 +187,7 @@ def test_an_import_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.Mo
         tmp_path,
         "wf-hang",
         entry_points={"hang": "hang_on_import"},
-        modules={"hang_on_import": "import time\ntime.sleep(3)\n"},
+        modules={"hang_on_import": "import time\ntime.sleep(60)\n"},
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     manager = Manager(load_limit_s=0.1)
@@ -231,10 +231,10 @@ def test_an_object_whose_attributes_run_code_costs_itself_alone(what: str) -> No
         @property
         def trap(self) -> Any:
             if what == "hangs":
-                threading.Event().wait(5.0)
+                threading.Event().wait(60.0)
             raise SystemExit(1) if what == "exits" else RuntimeError("no")
 
-    manager = Manager(load_limit_s=0.2)
+    manager = Manager(load_limit_s=1.0)
     manager.register(Bad(), LoadedPlugin(name="bad"))
     manager.register(Module(webfetch_rankers=lambda: [provider("good")]), LoadedPlugin(name="good"))
     states = {p.name: p.state for p in manager.plugins}
