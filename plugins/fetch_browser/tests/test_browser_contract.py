@@ -12,9 +12,9 @@ from webfetch_fetch_browser import plugin
 from webfetch_fetch_browser.settings import FetchBrowserSettings
 
 from webfetch_core import Settings, Webfetch
-from webfetch_core.api import FetchTraits, NotConfigured
+from webfetch_core.api import FetchTraits, NotConfigured, Unavailable
 from webfetch_core.testing import FakeContext
-from webfetch_core.testing.contracts import FetcherContract
+from webfetch_core.testing.contracts import FetcherContract, overrides_contract
 
 
 class TestFetchBrowser(FetcherContract):
@@ -27,6 +27,13 @@ class TestFetchBrowser(FetcherContract):
         built.warm_up()  # the contract's deadlines are for pages
         yield built
         built.close()
+
+    @overrides_contract("three seconds are short for a browser on a busy machine")
+    def test_nobody_listening_is_unavailable(self, subject: Any, context: FakeContext, web: Any) -> None:
+        url = web.url("/gone")
+        web.close()
+        with pytest.raises(Unavailable):
+            subject.fetch(self._request(context, url, seconds=60))
 
 
 def test_the_declaration() -> None:

@@ -45,7 +45,7 @@ def kind_of(fetcher: Any, url: str, within_s: float) -> str:
     return caught.value.kind
 
 
-def wait_until(holds: Any, seconds: float = 10.0) -> None:
+def wait_until(holds: Any, seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, "it does not come to hold"
@@ -281,13 +281,13 @@ def test_closing_ends_every_process_and_thread_at_once(make: Any, site: Loopback
     assert ours
     ended: list[str] = []
     seen = len(site.paths)
-    waiting = threading.Thread(target=lambda: ended.append(kind_of(fetcher, site.url("/never"), 20)))
+    waiting = threading.Thread(target=lambda: ended.append(kind_of(fetcher, site.url("/never"), 300)))
     waiting.start()
     wait_until(lambda: "/never" in site.paths[seen:])
     fetcher.close()
     fetcher.close()
     wait_until(lambda: not set(processes()) & ours)
-    waiting.join(5)
+    waiting.join(60)
     assert ended and ended[0] in ("unavailable", "timeout", "cancelled")
     assert not [
         t
@@ -319,7 +319,7 @@ def test_a_page_that_is_cut_off_by_closing_is_not_to_blame(make: Any, site: Loop
     wait_until(lambda: path in site.paths[seen:])
     fetcher.close()
     for thread in loading:
-        thread.join(10)
+        thread.join(60)
     assert [exc.kind for exc in failures] == ["unavailable"] * 3
     assert all("closed" in str(exc) for exc in failures)
 
