@@ -87,6 +87,7 @@ from .providers import (
 from .requirements import EnvKey, Executable, Module, Requirement
 from .serverkit import (
     bearer_token,
+    came_from_afar,
     client_of,
     host_allowed,
     is_loopback,
@@ -187,6 +188,7 @@ __all__ = [
     "WebfetchError",
     "api_key",
     "bearer_token",
+    "came_from_afar",
     "client_of",
     "error_json",
     "hookimpl",

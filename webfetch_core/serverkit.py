@@ -86,6 +86,31 @@ def origin_allowed(headers: Mapping[str, str], allowed: Iterable[str]) -> bool:
     return "*" in allowed or headers.get("sec-fetch-site", "").strip() in ("", "none", "same-origin")
 
 
+def came_from_afar(headers: Mapping[str, str]) -> bool:
+    """Whether a proxy on this machine says that it hands on a request of another machine. A server on
+    loopback without a token is for this machine alone, so it should refuse that.
+
+    A proxy may say nothing: this is no substitute for a token.
+
+    Args:
+        headers: by names in lower case.
+    """
+    if "forwarded" in headers:
+        named = _FORWARDED_FOR.findall(headers["forwarded"])
+    else:
+        named = [one for name in _FORWARDED for one in headers.get(name, "").split(",")]
+    return any(not _of_this_machine(one) for one in named if one.strip())
+
+
+_FORWARDED = ("x-forwarded-for", "x-real-ip", "cf-connecting-ip")
+_FORWARDED_FOR = re.compile(r'for="?(\[[^\]]*\]|[^;,"\s]+)', re.IGNORECASE)
+
+
+def _of_this_machine(client: str) -> bool:
+    bare = client.strip()
+    return is_loopback(bare) or is_loopback(bare.rpartition(":")[0])
+
+
 def preflight_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """What a preflight of a page that may call is answered with: every header that it asks for may be sent,
     since each API that is imitated has its own.

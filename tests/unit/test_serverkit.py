@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from webfetch_core.api import (
     ConfigError,
     bearer_token,
+    came_from_afar,
     client_of,
     host_allowed,
     is_loopback,
@@ -121,6 +122,29 @@ def test_a_preflight_allows_what_is_asked_for_and_nothing_that_is_no_header() ->
 def test_no_preflight_splits_a_header(asked: str) -> None:
     told = preflight_headers({"access-control-request-headers": asked})
     assert all(value.isascii() and value.isprintable() for value in told.values())
+
+
+@pytest.mark.parametrize(
+    ("headers", "afar"),
+    [
+        ({}, False),
+        ({"x-forwarded-for": "203.0.113.9"}, True),
+        ({"x-forwarded-for": "127.0.0.1, 203.0.113.9"}, True),
+        ({"x-forwarded-for": "127.0.0.1"}, False),
+        ({"x-forwarded-for": "127.0.0.1:55000, ::1"}, False),
+        ({"x-forwarded-for": "[::1]:55000"}, False),
+        ({"x-forwarded-for": "unknown"}, True),
+        ({"x-forwarded-for": " , "}, False),
+        ({"x-real-ip": "10.0.0.7"}, True),
+        ({"forwarded": "for=192.0.2.60;proto=http;by=203.0.113.43"}, True),
+        ({"forwarded": 'For="[2001:db8:cafe::17]:4711"'}, True),
+        ({"forwarded": 'for=127.0.0.1, for="[::1]"'}, False),
+        ({"forwarded": "for=_hidden"}, True),
+        ({"host": "203.0.113.9"}, False),
+    ],
+)
+def test_a_proxy_may_say_for_whom_it_asks(headers: dict[str, str], afar: bool) -> None:
+    assert came_from_afar(headers) is afar
 
 
 GOOD = "a-token-of-these-tests-0123456789"

@@ -116,9 +116,8 @@ class Catalog:
         same = [e for e in self._entries[stage] if e.name == name]
         if not same:
             known = [e.name for e in self._entries[stage]]
-            # Whoever has made a typo must not be told to install what a stranger may publish under it.
-            typo = bool(get_close_matches(name, known, n=1))
-            raise ConfigError(_unknown(stage, name, known), fix="" if typo else _install(stage, name))
+            told = _unknown(stage, name, known)
+            raise ConfigError(told, fix="" if "did you mean" in told else _install(stage, name))
         ready = [e for e in same if e.state == "ready"]
         if ready:
             return ready[0]
@@ -178,7 +177,8 @@ class Catalog:
 
 
 def _unknown(stage: str, name: str, known: list[str]) -> str:
-    near = get_close_matches(name, known, n=1)
+    meant = _OTHER_NAMES.get(name.lower(), name)
+    near = [meant] if meant in known else get_close_matches(name, known, n=1)
     listed = ", ".join(known) if known else "none"
     return f"no installed plugin has a {NOUNS[stage]} named {name!r} (installed: {listed})" + (
         f"; did you mean {near[0]}?" if near else ""
@@ -186,7 +186,24 @@ def _unknown(stage: str, name: str, known: list[str]) -> str:
 
 
 def _install(stage: str, name: str) -> str:
-    return f"pip install webfetch-{stage}-{name.replace('_', '-')}"
+    """What to do about a name that nothing installed has. Only dists of this project are named: anybody may
+    have put one that is merely spelt like them onto an index."""
+    if name in _OURS.get(stage, ()):
+        return f"pip install webfetch-{stage}-{name.replace('_', '-')}"
+    return "name an installed one (`webfetch plugins` lists them), or install the plugin that brings it"
+
+
+_OURS = {
+    "search": ("brave", "ddg", "exa", "local", "perplexity", "searxng", "serper", "tavily"),
+    "fetch": ("browser", "http"),
+    "extract": ("html", "pdf"),
+    "rank": ("bm25", "onnx", "sbert"),
+    "compress": ("sentences",),
+    "cache": ("lmdb",),
+    "match": ("semantic",),
+    "serve": ("http", "mcp"),
+}
+_OTHER_NAMES = {"duckduckgo": "ddg", "chromium": "browser", "playwright": "browser"}
 
 
 # ---- collecting ----------------------------------------------------------------------------------
@@ -280,11 +297,18 @@ def _check_tables(manager: Manager, settings: Settings) -> Mapping[str, Mapping[
             raise ConfigError(
                 f"plugins.{name}: no installed plugin has this name"
                 + (f", did you mean {near[0]}?" if near else ""),
-                fix="" if near else f"pip install webfetch-{name.replace('_', '-')}, or remove the table",
+                fix="" if near else _add_or_remove(name),
             )
         if not isinstance(table, Mapping):
             raise ConfigError(f"plugins.{name}: expected a table, got {table!r}")
     return settings.plugins
+
+
+def _add_or_remove(plugin: str) -> str:
+    stage, _, name = plugin.partition("_")
+    if name in _OURS.get(stage, ()):
+        return f"{_install(stage, name)}, or remove the table"
+    return "install the plugin of that name, or remove the table"
 
 
 def _refuse_duplicates(entries: Iterable[Entry]) -> tuple[Entry, ...]:

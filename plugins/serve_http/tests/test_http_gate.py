@@ -77,6 +77,15 @@ def test_a_search_is_taken_however_it_is_labelled(serve: Serve) -> None:
     assert refused.status == 400 and refused.json["detail"]["error"]
 
 
+def test_behind_a_proxy_there_must_be_a_token(serve: Serve) -> None:
+    server = serve()
+    for header in ("X-Forwarded-For", "X-Real-IP"):
+        refused = server.ask("GET", "/api/v1/status", headers={header: "203.0.113.9"})
+        assert (refused.status, refused.json["error"]["kind"]) == (403, "no_token")
+        assert server.ask("GET", "/api/v1/status", headers={header: "127.0.0.1"}).status == 200
+    assert serve(token=TOKEN).ask("GET", "/healthz", headers={"X-Forwarded-For": "203.0.113.9"}).status == 200
+
+
 # ---- tokens --------------------------------------------------------------------------------------
 
 
@@ -285,7 +294,7 @@ def test_too_many_requests_are_told_when_to_come_back(serve: Serve) -> None:
 
 
 def test_a_client_cannot_pass_for_many(serve: Serve) -> None:
-    server = serve(rate_per_minute=1, burst=2)
+    server = serve(token=TOKEN, rate_per_minute=1, burst=2)
     told = [server.get("/openapi.json", X_Forwarded_For=f"198.51.100.{n}").status for n in range(4)]
     assert told == [200, 200, 429, 429]
 

@@ -99,6 +99,12 @@ def test_two_lengths_of_one_body_are_refused() -> None:
     assert not through and sent[0]["status"] == 400 and (b"connection", b"close") in sent[0]["headers"]
 
 
+def test_behind_a_proxy_there_must_be_a_token() -> None:
+    sent, through = ask(body(b"{}"), x_forwarded_for="203.0.113.9")
+    assert not through and sent[0]["status"] == 403 and b"token is needed" in sent[1]["body"]
+    assert ask(body(b"{}"), x_forwarded_for="127.0.0.1")[1] == [b"{}"]
+
+
 # ---- sessions ------------------------------------------------------------------------------------
 
 

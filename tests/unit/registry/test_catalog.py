@@ -87,6 +87,22 @@ def test_a_typo_is_never_something_to_install() -> None:
     assert "pip install" not in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["google", "nosuch", "brave-search", "x; rm -rf y"])
+def test_nothing_is_named_to_install_that_is_not_of_this_project(name: str) -> None:
+    """Anybody may have put a package of such a name onto an index."""
+    with pytest.raises(ConfigError) as caught:
+        catalog(search("p", provider("ddg")), search=(name,)).chosen("search")
+    assert "pip install" not in str(caught.value)
+    with pytest.raises(ConfigError) as caught:
+        catalog(search("p", provider("ddg")), plugins={"search_google": {}})
+    assert "pip install" not in str(caught.value)
+
+
+def test_an_engine_may_be_meant_by_its_full_name() -> None:
+    with pytest.raises(ConfigError, match="did you mean ddg"):
+        catalog(search("p", provider("ddg")), search=("DuckDuckGo",)).chosen("search")
+
+
 def test_an_unknown_name_where_nothing_is_installed() -> None:
     with pytest.raises(ConfigError, match="installed: none"):
         catalog(cache=("lmdb",)).chosen("cache")

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from webfetch_core.api import (
     BodyRefused,
     HungUp,
+    came_from_afar,
     client_of,
     host_allowed,
     origin_allowed,
@@ -139,6 +140,14 @@ class Gate:
                 "wrong_host",
                 "this server does not go by the name in the Host header",
                 fix="start it with --allow-host NAME if it should",
+            )
+        # Whoever names a proxy to trust leaves it to that one to say who may ask.
+        if not self._token and not settings.trust_forwarded and came_from_afar(headers):
+            raise Fault(
+                403,
+                "no_token",
+                "a proxy hands on requests of other machines, and this server has no token",
+                fix=f"set {settings.token_env or 'token_env'} to a long random text",
             )
         first = scope["path"] in ("/", "/healthz") and not scope.get("query_string")
         if not (first and scope["method"] in ("GET", "HEAD")) and not origin_allowed(

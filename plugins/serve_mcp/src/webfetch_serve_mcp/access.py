@@ -11,6 +11,7 @@ from typing import Any
 from webfetch_core.api import (
     BodyRefused,
     HungUp,
+    came_from_afar,
     host_allowed,
     origin_allowed,
     origin_listed,
@@ -96,6 +97,8 @@ class Gate:
             return 421, "this server does not go by that name (plugins.serve_mcp.allow_hosts)"
         if not origin_allowed(headers, self._settings.allow_origins):
             return 403, "pages of that origin may not call this server (plugins.serve_mcp.allow_origins)"
+        if not self._token and came_from_afar(headers):
+            return 403, "behind a proxy a bearer token is needed (WEBFETCH_MCP_TOKEN)"
         # Before the token: clients look for ways to log in at other paths, and there is none.
         if scope["path"].rstrip("/") not in (PATH, "/healthz"):
             return 404, f"not found; MCP is at {PATH}"
