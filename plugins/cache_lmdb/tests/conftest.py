@@ -20,9 +20,10 @@ from webfetch_cache_lmdb.cache import LmdbCache
 from webfetch_cache_lmdb.settings import LmdbSettings
 from webfetch_core.api import CacheError
 from webfetch_core.testing import FakeContext
+LOG = FakeContext("test").log  # all is imported by now: another user may not read this one's Python
 def value(key, n): return key * 40 + random.Random(n).randbytes(8_000)
 def opened(path, **settings):
-    return LmdbCache(Path(path), LmdbSettings(**settings), log=FakeContext("test").log)
+    return LmdbCache(Path(path), LmdbSettings(**settings), log=LOG)
 def said(word):
     print(word, flush=True)
 def told():

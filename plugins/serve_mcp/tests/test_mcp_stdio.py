@@ -252,7 +252,7 @@ def test_what_keeps_webfetch_from_opening_is_told_in_the_answers(stage: Any, run
                 assert failed.is_error
                 assert "[failed: config]" in text_of(failed)
                 assert "plugins.quux" in text_of(failed)
-                assert "pip install webfetch-quux" in text_of(failed)
+                assert "install the plugin of that name" in text_of(failed)
 
     run(work)
 
