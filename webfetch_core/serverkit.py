@@ -95,10 +95,9 @@ def came_from_afar(headers: Mapping[str, str]) -> bool:
     Args:
         headers: by names in lower case.
     """
-    if "forwarded" in headers:
-        named = _FORWARDED_FOR.findall(headers["forwarded"])
-    else:
-        named = [one for name in _FORWARDED for one in headers.get(name, "").split(",")]
+    # All of them: a proxy that writes one hands on the others as a client has made them up.
+    named = _FORWARDED_FOR.findall(headers.get("forwarded", ""))
+    named += [one for name in _FORWARDED for one in headers.get(name, "").split(",")]
     return any(not _of_this_machine(one) for one in named if one.strip())
 
 

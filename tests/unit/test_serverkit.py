@@ -140,6 +140,8 @@ def test_no_preflight_splits_a_header(asked: str) -> None:
         ({"forwarded": 'For="[2001:db8:cafe::17]:4711"'}, True),
         ({"forwarded": 'for=127.0.0.1, for="[::1]"'}, False),
         ({"forwarded": "for=_hidden"}, True),
+        ({"forwarded": "for=127.0.0.1", "x-forwarded-for": "203.0.113.9"}, True),
+        ({"forwarded": "for=203.0.113.9", "x-forwarded-for": "127.0.0.1"}, True),
         ({"host": "203.0.113.9"}, False),
     ],
 )

@@ -72,7 +72,8 @@ class Gate:
             except BodyRefused as exc:
                 await answer(send, exc.status, exc.told, [(b"connection", b"close")])
                 return
-            await self._answered(scope, _replaying(body, receive), send)
+            whole = {"type": "http.request", "body": body, "more_body": False}
+            await self._answered(scope, before(whole, receive), send)
 
     async def _answered(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand a request on. One that is still at work when the server has stopped waiting is told so."""
@@ -123,8 +124,8 @@ class Gate:
         ]
 
 
-def _replaying(body: bytes, receive: Receive) -> Receive:
-    """The body, then whatever else comes."""
+def before(first: Any, receive: Receive) -> Receive:
+    """``first``, then whatever else comes."""
     given = False
 
     async def receiving() -> Any:
@@ -132,7 +133,7 @@ def _replaying(body: bytes, receive: Receive) -> Receive:
         if given:
             return await receive()
         given = True
-        return {"type": "http.request", "body": body, "more_body": False}
+        return first
 
     return receiving
 

@@ -16,7 +16,7 @@ from attrs import define
 
 from webfetch_core.api import client_of
 
-from .access import Asgi, Receive, Scope, Send, answer
+from .access import Asgi, Receive, Scope, Send, answer, before
 
 ID_HEADER = b"mcp-session-id"
 OPENS, LISTENS = "initialize", "subscriptions/listen"
@@ -114,7 +114,7 @@ class SessionGate:
             await self._app(scope, receive, send)
             return
         first = await receive()
-        again = _before(first, receive)
+        again = before(first, receive)
         asked = _method(first.get("body", b""))
         if asked == OPENS:
             await self._opening(scope, again, send)
@@ -241,20 +241,6 @@ def _method(body: bytes) -> str:
     except (ValueError, RecursionError):
         return ""
     return str(message.get("method", "")) if isinstance(message, dict) else ""
-
-
-def _before(first: Any, receive: Receive) -> Receive:
-    """``first``, then whatever else comes."""
-    given = False
-
-    async def receiving() -> Any:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return first
-
-    return receiving
 
 
 def _watching(send: Send, note: Callable[[int, dict[bytes, bytes]], None]) -> Send:
