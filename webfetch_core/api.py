@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from .artefacts import Model, ModelFile, ModelSpec
+from .bodies import BodyRefused, HungUp, read_body
 from .connections import (
-    BodyRefused,
     ConnectionLimits,
-    HungUp,
     limited_protocol,
     listen,
     open_files,
-    read_body,
     tell_of_accept_errors,
 )
 from .enginekit import (

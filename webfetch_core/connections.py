@@ -1,5 +1,5 @@
-"""For plugins that serve HTTP: a socket, bodies that come whole, and, with uvicorn, connections that keep
-nobody out when they ask nothing or do not read their answer.
+"""For plugins that serve HTTP: a socket, and, with uvicorn, connections that keep nobody out when they ask
+nothing or do not read their answer.
 
 uvicorn lets a client take any time for the head of a request, and counts a connection that has not asked
 yet as one that is served. Here both have an end: a head has ``head_s``, an answer that nobody takes has
@@ -13,7 +13,7 @@ from __future__ import annotations
 import errno
 import socket
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from ipaddress import ip_address, ip_network
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,7 @@ LINGER_S = 2.0
 MOST_TURNED_AWAY = 32
 """Connections that are told why at the same time; further ones are dropped."""
 LOOK_S = 1.0
+THIS_MACHINE = ("127.0.0.0/8", "::1")
 BACKLOG = 256
 _FULL = (
     b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain; charset=utf-8\r\nretry-after: 5\r\n"
@@ -96,7 +97,7 @@ class ConnectionLimits:
     most: int = field(default=MOST_CONNECTIONS, validator=ge(1))
     head_s: float = field(default=10.0, validator=gt(0))
     stall_s: float = field(default=30.0, validator=gt(0))
-    shared: tuple[str, ...] = ("127.0.0.0/8", "::1")
+    shared: tuple[str, ...] = THIS_MACHINE
 
     @classmethod
     def within(cls, files: int, most: int, shared: Iterable[str] = ()) -> ConnectionLimits:
@@ -107,7 +108,7 @@ class ConnectionLimits:
             shared: addresses with many clients behind them, beside this machine's.
         """
         fitting = max(min(most, (files - FILES_KEPT) // 2), 8)
-        return cls(most=fitting, shared=("127.0.0.0/8", "::1", *shared))
+        return cls(most=fitting, shared=(*THIS_MACHINE, *shared))
 
     @property
     def backlog(self) -> int:
@@ -294,56 +295,3 @@ def tell_of_accept_errors(
 
 
 _OUT_OF_RESOURCES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
-
-
-class BodyRefused(Exception):
-    """A body that is not taken.
-
-    Attributes:
-        status: 408 or 413.
-        told: why.
-    """
-
-    def __init__(self, status: int, told: str) -> None:
-        super().__init__(told)
-        self.status = status
-        self.told = told
-
-
-class HungUp(Exception):
-    """The client is gone: there is nobody to answer."""
-
-
-async def read_body(receive: Callable[[], Awaitable[Any]], length: str, most: int, seconds: float) -> bytes:
-    """The whole body of an ASGI request.
-
-    Args:
-        length: its header ``Content-Length``; empty where there is none.
-        most: bytes; more are refused.
-        seconds: in which it must be there.
-
-    Raises:
-        BodyRefused: it is too large (413) or too slow (408).
-        HungUp: the client left while it was sending.
-    """
-    too_large = BodyRefused(413, f"the body is larger than {most} bytes")
-    if length.isdigit() and (len(length) > 18 or int(length) > most):
-        raise too_large
-    import asyncio
-
-    parts: list[bytes] = []
-    size = 0
-    try:
-        async with asyncio.timeout(seconds):
-            while True:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise HungUp
-                parts.append(message.get("body", b""))
-                size += len(parts[-1])
-                if size > most:
-                    raise too_large
-                if not message.get("more_body"):
-                    return b"".join(parts)
-    except TimeoutError:
-        raise BodyRefused(408, f"the body did not arrive within {seconds:.0f} s") from None

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import webfetch_core
+from webfetch_core.registry.catalog import _OURS
 
 ROOT = Path(__file__).parents[2]
 STARTER = (
@@ -54,6 +55,11 @@ def test_every_plugin_is_of_this_release(name: str) -> None:
 def test_every_plugin_is_installed_as_it_is_here(name: str) -> None:
     dist = f"webfetch-{name.replace('_', '-')}" if name != "webfetch" else "webfetch"
     assert importlib.metadata.version(dist) == project(f"plugins/{name}/pyproject.toml")["version"]
+
+
+def test_what_the_core_says_to_install_is_what_there_is() -> None:
+    named = {f"{stage}_{name}" for stage, names in _OURS.items() for name in names}
+    assert named | {"webfetch"} == set(PLUGINS)
 
 
 @pytest.mark.parametrize("name", PLUGINS)

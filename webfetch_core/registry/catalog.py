@@ -201,9 +201,10 @@ _OURS = {
     "compress": ("sentences",),
     "cache": ("lmdb",),
     "match": ("semantic",),
+    "freshness": ("classifier",),
     "serve": ("http", "mcp"),
 }
-_OTHER_NAMES = {"duckduckgo": "ddg", "chromium": "browser", "playwright": "browser"}
+_OTHER_NAMES = {"duckduckgo": "ddg"}
 
 
 # ---- collecting ----------------------------------------------------------------------------------

@@ -80,12 +80,8 @@ class Gate:
                 await self._app(scope, receive, send)
             return
         headers = _headers(scope)
-        dialect = dialect_of(
-            scope["method"],
-            scope["path"],
-            scope.get("query_string", b"").decode("latin-1"),
-            headers.get("content-type", ""),
-        )
+        query = scope.get("query_string", b"").decode("latin-1")
+        dialect = dialect_of(scope["method"], scope["path"], query, headers.get("content-type", ""))
         scope["state"] = {**scope.get("state", {}), "dialect": dialect}
         sent = _Sent()
         guarded = _with_headers(send, self._extra(headers), sent)
@@ -98,7 +94,6 @@ class Gate:
             if not shown and dialect != TAVILY and not self._open_to_all(scope):
                 raise _unauthorized()
             body = await self._body(headers, receive)
-            query = scope.get("query_string", b"").decode("latin-1")
             dialect = scope["state"]["dialect"] = dialect_in(dialect, scope["path"], query, body)
             if not shown and not self._open_to_all(scope) and not self._in_body(body):
                 raise _unauthorized()
