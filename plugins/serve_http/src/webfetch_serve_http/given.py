@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Mapping
+from email import message_from_bytes
 from typing import Any
 from urllib.parse import parse_qs
 
 from .faults import bad_request
 
 MAX_ITEMS = 300
-_BOUNDARY = re.compile(r"""(?i);\s*boundary=(?:"([^"]{1,70})"|([^\s";,]{1,70}))""")
-_NAME = re.compile(r"""(?i)\r\ncontent-disposition:\s*form-data;\s*name="([^"\r\n]*)\"""")
 
 
 class Given:
@@ -160,18 +158,19 @@ class Given:
 
 def _parts(body: bytes, content_type: str) -> dict[str, str]:
     """The fields of a multipart form (RFC 7578)."""
-    found = _BOUNDARY.search(content_type)
-    if found is None:
+    kind = " ".join(content_type.split()).encode("latin-1", "replace")
+    message = message_from_bytes(b"Content-Type: " + kind + b"\r\n\r\n" + body)
+    if message.get_boundary() is None:
         raise bad_request("the form says no boundary")
-    parts = body.split(f"--{found[1] or found[2]}".encode("latin-1", "replace"))[1:]
+    parts = [part for part in message.walk() if part is not message]
     if len(parts) > MAX_ITEMS:
         raise bad_request("too many parameters")
     fields = {}
     for part in parts:
-        head, _, value = part.partition(b"\r\n\r\n")
-        name = _NAME.search(head.decode("utf-8", "replace"))
-        if name is not None and b"filename" not in head:
-            fields[name[1]] = value.removesuffix(b"\r\n").decode("utf-8", "replace")
+        name = part.get_param("name", header="content-disposition")
+        value = part.get_payload(decode=True)
+        if isinstance(name, str) and part.get_filename() is None and isinstance(value, bytes):
+            fields[name] = value.decode("utf-8", "replace")
     return fields
 
 
